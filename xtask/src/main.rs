@@ -28,7 +28,8 @@ usage: cargo xtask COMMAND
   install [--prefix DIR] [--home DIR] [--agent NAME]... [--no-agents] [--mode MODE] [--managed] [--launchers]
           builds release binaries, puts them into DIR/bin (default ~/.local/bin), installs and runs the doctor
   test [SUITE]...
-          runs every test suite, or those named, whole: lint unit e2e agents fuzz lockdown plans walks; without a name no fuzz, no lockdown, no plans, no walks and one fifth of agents
+          runs every test suite, or those named, whole: lint unit e2e agents fuzz plans lockdown walks; without a name no fuzz,
+          plans, lockdown or walks, and one fifth of agents
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
           built with, it fails, with --if-present it says so

@@ -29,7 +29,7 @@ class Answer:
 def read_question(reply: Reply) -> Answer:
     """Reads the reply to the question before a call. Raises `Failure`."""
     if reply.exit == 2:
-        return Answer("deny", _text(reply.stderr).strip() or _NO_REASON)
+        return Answer("deny", reply.stderr.decode(errors="replace").strip() or _NO_REASON)
     keys = {"permissionDecision", "permissionDecisionReason"}
     output, note = _read_output(reply, "PreToolUse", keys)
     if output is None:
@@ -54,7 +54,7 @@ def read_permission(reply: Reply) -> Answer:
 
 def _read_output(reply: Reply, event: str, keys: set[str]) -> tuple[dict[str, Any] | None, str]:
     """Reads standard output: the decision for an event, and a note for the user. An unknown key is a failure."""
-    stdout = _text(reply.stdout)
+    stdout = reply.stdout.decode(errors="replace")
     if reply.exit != 0:
         raise Failure("protocol")
     if not stdout.strip():
@@ -75,9 +75,3 @@ def _read_output(reply: Reply, event: str, keys: set[str]) -> tuple[dict[str, An
         raise Failure("protocol")
     return output, note
 
-
-def _text(content: bytes) -> str:
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise Failure("protocol") from None

@@ -43,7 +43,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Request:
-    """What a hook sends. The daemon takes a sender with the id `parent_pid` for the agent itself."""
+    """The message of a hook. The daemon takes a sender with the id `parent_pid` for the agent itself."""
 
     agent: str
     event: str

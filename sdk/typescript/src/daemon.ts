@@ -133,7 +133,7 @@ async function exchange(socket: Socket, request: Request, until: number, signal?
       try {
         for (const frame of reader.push(piece)) {
           if (frame.kind === 'reply') {
-            return resolve({ exit: frame.exit, stdout: text(frame.stdout), stderr: text(frame.stderr) });
+            return resolve({ exit: frame.exit, stdout: frame.stdout.toString(), stderr: frame.stderr.toString() });
           }
           clearTimeout(timer);
           timer = wait(Math.min(frame.ms, started + HOLD_MS_MAX - Date.now()));
@@ -156,11 +156,6 @@ async function exchange(socket: Socket, request: Request, until: number, signal?
       signal?.removeEventListener('abort', aborted);
     });
   });
-}
-
-/** Decodes UTF-8. Other bytes are a fault of the daemon. */
-function text(bytes: Buffer): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
 /** Waits for `work` until a time or the signal. Throws a `Failure` then. */

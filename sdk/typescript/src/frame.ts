@@ -21,7 +21,7 @@ export type Frame =
 /** Bytes that are no frame, or not the expected one. */
 export class ProtocolError extends Error {}
 
-/** What a hook sends. */
+/** The message of a hook. */
 export interface Request {
   agent: string;
   event: string;

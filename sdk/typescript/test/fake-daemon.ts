@@ -44,7 +44,7 @@ function frame(kind: number, body: Buffer): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** What the daemon does with a connection, once it has read the first bytes of a request. */
+/** The daemon's part of a connection, once it has read the first bytes of a request. */
 export type Play = (socket: Socket, request: Buffer) => void;
 
 /** Runs `use` with the home of a daemon that does `play`; without `play` nobody listens. */

@@ -22,7 +22,7 @@ const decision = (verdict: string, event = 'PreToolUse', more = {}): string =>
     hookSpecificOutput: { hookEventName: event, permissionDecision: verdict, permissionDecisionReason: 'r', ...more },
   });
 const says = (exit: number, stdout = '', stderr = ''): Play => (socket) => socket.end(reply(exit, stdout, stderr));
-const sends = (...parts: (Buffer | string)[]): Play => (socket) => socket.end(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+const sends = (bytes: Buffer | string): Play => (socket) => socket.end(Buffer.from(bytes as string, 'latin1'));
 
 /** Never a daemon of this machine. */
 const NO_PROGRAM = '/nonexistent/castellan';
@@ -66,7 +66,7 @@ test('each answer of the daemon is passed on, and every other one denies', async
     ['deny', 'understand', says(0, '[]')],
     ['deny', 'understand', says(0, 'null')],
     ['deny', 'understand', says(0, '{"permissionDecision":"allow"}')],
-    ['deny', 'understand', sends(reply(0).subarray(0, 12), Buffer.from([0, 1, 0, 0, 0, 0xff, 0, 0, 0]))],
+    ['deny', 'understand', sends('CSTL\x01\0\x02\0\x0a\0\0\0\0\x01\0\0\0\xff\0\0\0\0')],
     ['deny', 'understand', sends('HTTP/1.1 200 OK\r\n\r\n')],
     ['deny', 'understand', sends('CSTL\x02\0\x02\0\0\0\0\0')],
     ['deny', 'understand', sends('CSTL\x01\0\x02\0\xff\xff\xff\x7f')],

@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use super::steps::run_command;
 use crate::root;
 
-/// Installs what is not installed yet. Without npm or Python the suite names what it cannot run; in CI that is a
+/// Installs the missing ones. Without npm or Python the suite names what it cannot run; in CI that is a
 /// failure.
 pub(super) fn install(until: Instant) -> anyhow::Result<()> {
     let (sources, cache) = (root()?.join("sdk"), root()?.join("target/sdk"));
@@ -50,7 +50,7 @@ fn with_pins(
         );
         return Ok(());
     }
-    // What an earlier version of the pins left.
+    // An earlier version of the pins.
     if to.exists() {
         std::fs::remove_dir_all(to)?;
     }

@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, FakeDaemon, RULES};
 use castellan_tests::model::{Api, Block, Model, Script};
-use castellan_tests::process::stop_process;
+use castellan_tests::process::{Running, processes_of, stop_process};
 use castellan_tests::run::AGENT_LIMIT;
 use castellan_tests::sdk::{Events, Query, Sdk};
 use castellan_tests::terminal;
 use castellan_tests::wait::until;
 use castellan_wire::{Hold, Kind, Reply, write_frame};
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
 use super::ready;
@@ -27,7 +27,7 @@ struct Case {
     runs: bool,
     /// A part of the result that the model reads.
     told: &'static str,
-    /// What the person is asked about.
+    /// The questions to the person.
     asked: &'static [&'static str],
     /// The recorded answers.
     answers: &'static [&'static str],
@@ -194,22 +194,28 @@ fn frame(kind: Kind, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Starts an agent in a mode without prompts. Stops the daemon before the agent's second call, and returns when the hook
+/// waits for the answer.
+fn at_hanging_daemon(sdk: Sdk, home: &Home) -> Result<(Model, Running, Pid)> {
+    let daemon = home.start_daemon()?;
+    let turns = ["true", "touch plain"].map(|call| vec![block(home, ("Bash", call))]);
+    let (stopped, is_stopped) = mpsc::channel();
+    // The agent has reported its first call by then.
+    let script = Script::main(turns).before(1, move || drop(stopped.send(stop_process(daemon))));
+    let model = Model::start(Api::Anthropic, vec![script])?;
+    let running = unattended(home).start(sdk, home, &model)?;
+    is_stopped.recv_timeout(AGENT_LIMIT)??;
+    home.wait_for_waiting_hook(AGENT_LIMIT)?;
+    Ok((model, running, daemon))
+}
+
 #[test]
 fn a_daemon_that_hangs_or_is_killed_denies() -> Result<()> {
     for sdk in ready()? {
-        for is_killed in [false, true] {
+        for (is_killed, told) in [(false, "in time"), (true, "broke off")] {
             let home = Home::with_castellan("sdk", ENFORCE, RULES)?;
-            let daemon = home.start_daemon()?;
-            let turns = ["true", "touch plain"].map(|call| vec![block(&home, ("Bash", call))]);
-            let (stopped, is_stopped) = mpsc::channel();
-            // The agent has reported its first call by now.
-            let script = Script::main(turns).before(1, move || drop(stopped.send(stop_process(daemon))));
-            let model = Model::start(Api::Anthropic, vec![script])?;
-            let running = unattended(&home).start(sdk, &home, &model)?;
-            is_stopped.recv_timeout(AGENT_LIMIT)??;
-            let told = if is_killed { "broke off" } else { "in time" };
+            let (model, running, daemon) = at_hanging_daemon(sdk, &home)?;
             if is_killed {
-                home.wait_for_waiting_hook(AGENT_LIMIT)?;
                 kill_process(daemon, Signal::KILL)?;
             }
             let done = running.finish(AGENT_LIMIT)?;
@@ -217,6 +223,20 @@ fn a_daemon_that_hangs_or_is_killed_denies() -> Result<()> {
             Events::of(done)?;
             expect_denied(sdk, &home, &model, "0-1-0", told);
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_does_not_run_after_its_program_is_killed() -> Result<()> {
+    for sdk in ready()? {
+        let home = Home::with_castellan("sdk", ENFORCE, RULES)?;
+        let (_model, running, _) = at_hanging_daemon(sdk, &home)?;
+        kill_process(running.pid(), Signal::KILL)?;
+        // The agent, which the program has started in the workspace, ends by itself.
+        let has_ended = || Ok(processes_of(&home.workspace()).is_empty().then_some(()));
+        until(AGENT_LIMIT, has_ended)?.context("the agent runs on")?;
+        assert!(!home.workspace().join("plain").exists(), "{sdk}");
     }
     Ok(())
 }

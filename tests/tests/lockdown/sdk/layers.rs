@@ -17,7 +17,7 @@ use super::ready;
 const LAYERS: [&str; 9] =
     ["tools", "deny_list", "mode", "callback", "hook", "settings", "sources", "mcp", "verbatim"];
 
-/// What the agent tries, in the order of [`Reached`].
+/// The agent's attempts, in the order of [`Reached`].
 const ATTACKS: [&str; 4] = ["a built-in tool", "a tool of a server", "a message", "a file in the prompt"];
 
 /// The attacks that succeed, in the order of [`ATTACKS`].
@@ -102,6 +102,23 @@ fn each_layer_alone_stops_what_it_is_for() -> Result<()> {
             let (reached, _) = attack(sdk, &others)?;
             assert_eq!(reached.map(|reached| !reached), stops, "{sdk}: {layer} alone, {ATTACKS:?}");
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_that_no_setting_allows_is_not_run_by_mode_or_callback() -> Result<()> {
+    for sdk in ready()? {
+        let without = |kept: &[&str], more: &[&'static str]| {
+            let others = LAYERS.into_iter().filter(|layer| !kept.contains(layer));
+            attack(sdk, &others.chain(more.iter().copied()).collect::<Vec<_>>())
+        };
+        let (reached, _) = without(&["sources"], &["callback_yes"])?;
+        assert!(reached[0], "{sdk}: the callback allows the call");
+        let (reached, _) = without(&["sources", "mode"], &["callback_yes"])?;
+        assert!(!reached[0], "{sdk}: the mode asks no callback");
+        let (reached, attempts) = without(&["sources", "callback"], &[])?;
+        assert!(!reached[0] && attempts.contains(&"permission Bash".to_owned()), "{sdk}: {attempts:?}");
     }
     Ok(())
 }
