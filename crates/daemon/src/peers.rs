@@ -15,6 +15,14 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
+    /// Returns the process that has this id now.
+    pub(crate) fn of(pid: u32) -> AgentProcess {
+        Process::read(pid).map_or_else(AgentProcess::default, |process| AgentProcess {
+            pid: process.pid,
+            started: process.started,
+        })
+    }
+
     /// Reports whether the process still runs.
     pub(crate) fn lives(&self) -> bool {
         Process::read(self.pid).is_some_and(|process| process.started == self.started)
@@ -52,10 +60,7 @@ impl Admission<'_> {
     /// guards itself, and counts as an agent without a person.
     pub(crate) fn sender(&self, parent: u32) -> Sender {
         if parent == self.hook {
-            let agent = Process::read(self.hook).map_or_else(AgentProcess::default, |process| AgentProcess {
-                pid: process.pid,
-                started: process.started,
-            });
+            let agent = AgentProcess::of(self.hook);
             self.peers.lock().guard(agent);
             return Sender { agent, hook: 0, is_embedding: true };
         }

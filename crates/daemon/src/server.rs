@@ -136,13 +136,15 @@ impl Server {
         if peer.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect");
         }
-        let admission = match self.peers.admit(peer.pid.as_raw_nonzero().get().unsigned_abs()) {
+        let peer = peer.pid.as_raw_nonzero().get().unsigned_abs();
+        let admission = match self.peers.admit(peer) {
             Ok(admission) => admission,
             Err(agent) => {
-                return self.turn_away(stream, agent, "overload", "an agent has too many calls in flight");
+                let why = "an agent has too many calls in flight";
+                return self.turn_away(stream, (agent, peer), "overload", why);
             }
         };
-        let turned_away = |code: &str, why: &str| self.turn_away(stream, admission.agent, code, why);
+        let turned_away = |code: &str, why: &str| self.turn_away(stream, (admission.agent, peer), code, why);
         let announced = match Announced::read(&mut Timed::new(stream, FRAME_TIME), FRAME_BYTES_MAX) {
             Ok(announced) => announced,
             // A peer that only tests the socket.
@@ -207,7 +209,7 @@ impl Server {
 
     /// Ends a connection without knowing its request. In enforce mode the daemon closes it without an answer, so the
     /// hook denies in its agent's format. In other modes the agent decides: an empty reply is valid for every agent.
-    fn turn_away(&self, stream: &UnixStream, agent: AgentProcess, code: &str, why: &str) {
+    fn turn_away(&self, stream: &UnixStream, (agent, peer): (AgentProcess, u32), code: &str, why: &str) {
         if let Some(unrecorded) = self.refusals.count(Instant::now()) {
             let more = if unrecorded == 0 {
                 String::new()
@@ -216,7 +218,7 @@ impl Server {
             };
             self.judge.fail(code, &format!("{why}{more}"));
         }
-        match self.judge.mode_of_refusal(agent) {
+        match self.judge.mode_of_refusal(agent, AgentProcess::of(peer)) {
             Mode::Enforce => {}
             Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
         }

@@ -102,9 +102,13 @@ impl Judge {
         }
     }
 
-    /// Returns the mode for the reply to a rejected connection of an agent's process.
-    pub(crate) fn mode_of_refusal(&self, process: AgentProcess) -> Mode {
-        self.mode_of_unknown(&self.terms(), process)
+    /// Returns the mode for the reply to a rejected connection of an agent's process. If `peer`, the connected process,
+    /// embeds agents, their workspaces can tighten it.
+    pub(crate) fn mode_of_refusal(&self, process: AgentProcess, peer: AgentProcess) -> Mode {
+        let in_force = self.terms();
+        let mode = self.mode_of_unknown(&in_force, process);
+        let is_known = !self.memory().sessions_in(&peer).is_empty();
+        if is_known { mode.max(self.mode_of_unknown(&in_force, peer)) } else { mode }
     }
 
     /// Returns the mode for an event of an unknown session: the strictest of its process's sessions. For an unknown

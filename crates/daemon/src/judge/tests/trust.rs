@@ -208,7 +208,7 @@ fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
     };
     let check = |bench: &Bench, expected: bool, what: &str| {
         assert_eq!(bench.answer(&malformed).exit == 2, expected, "{works_there:?} {what}: malformed");
-        let refusal = bench.judge.mode_of_refusal(bench.process);
+        let refusal = bench.judge.mode_of_refusal(bench.process, AgentProcess::default());
         assert_eq!(refusal == Mode::Enforce, expected, "{works_there:?} {what}: turned away");
     };
     check(&bench, false, "nothing is trusted");
@@ -220,6 +220,14 @@ fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
         None => {}
     }
     check(&bench, expected, "trusted");
+    if works_there == Some(true) {
+        // The program that embeds this agent runs below an agent that works elsewhere.
+        let above = AgentProcess { pid: 9, started: 1 };
+        let embedding = std::mem::replace(&mut bench.process, above);
+        drop(bench.write_in("b", &format!("{path}/elsewhere")));
+        let refusal = |peer| bench.judge.mode_of_refusal(above, peer) == Mode::Enforce;
+        assert_eq!((refusal(AgentProcess::default()), refusal(embedding)), (false, expected));
+    }
     let answers: Vec<String> = bench
         .records()
         .into_iter()
@@ -251,7 +259,11 @@ fn one_of_more_workspaces_than_are_looked_through_may_say_enforce() {
             let project = Some(format!("{number:064}"));
             bench.trust(&format!("/w{number}"), Some(WorkspaceDecision::Trusted { project }));
         }
-        assert_eq!(bench.judge.mode_of_refusal(bench.process), expected, "{trusted}");
+        assert_eq!(
+            bench.judge.mode_of_refusal(bench.process, AgentProcess::default()),
+            expected,
+            "{trusted}"
+        );
     };
     check(crate::limits::PROJECTS_MAX, Mode::Monitor);
     check(crate::limits::PROJECTS_MAX + 1, Mode::Enforce);
