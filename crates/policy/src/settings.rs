@@ -115,7 +115,7 @@ pub enum Profile {
     Strict,
     /// For agents that run unattended: understood and safe calls run without a prompt.
     Autonomous,
-    /// No tools.
+    /// No tools: every call is denied, whatever else applies.
     Observer,
     /// Like Falco's coding-agents-kit: allows a call that no rule matches.
     Kit,
@@ -198,8 +198,17 @@ impl Profile {
                 Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, ..bounded }
             }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
+            // No value is milder than that of another profile, so that a switch to it only tightens.
             Profile::Observer => {
-                Settings { tools: false, opaque: NotAllow::Deny, own_opaque: OwnOpaque::Ask, ..bounded }
+                let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
+                Settings {
+                    tools: false,
+                    opaque: NotAllow::Deny,
+                    own_opaque: OwnOpaque::Ask,
+                    probing: DeferOrAsk::Ask,
+                    ungoverned,
+                    ..bounded
+                }
             }
             Profile::Kit => Settings {
                 default_verdict: AllowOrDefer::Allow,

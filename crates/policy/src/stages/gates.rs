@@ -14,9 +14,8 @@ pub(super) fn intake(case: &Case<'_>) -> Found {
 
 /// Denies in a session without tools.
 pub(super) fn session(case: &Case<'_>) -> Found {
-    let settings = case.settings();
-    let message = || format!("the profile {} gives sessions no tools", settings.profile);
-    (!settings.tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message())).into()
+    let message = "this session is an observer: it has no tools";
+    (!case.settings().tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message)).into()
 }
 
 /// Denies in a denied workspace.

@@ -2,10 +2,11 @@
 
 use castellan_event::{
     AccessLevel, Call, Code, Command, Effect, EffectKind, Facts, FileOrigin, HostClass, Layer, LocatedFile,
-    Mode, Object, Operation, Recorder, Remote, Role, Scope, ToolKind, Verdict, Why,
+    Mode, Object, Operation, Override, Recorder, Remote, Role, Scope, ToolKind, Verdict, Why,
 };
 use castellan_policy::{
-    AskOrDeny, Block, Decision, Operator, Policy, Profile, Settings, State, WorkspaceTrust, drive,
+    AllowOrDefer, AskOrDeny, Block, Decision, FindingName, Grant, GrantPart, NotAsk, Operator, PlanCheck,
+    PlanEnforcement, PlanReport, Policy, Profile, RuleState, Settings, State, Tiers, WorkspaceTrust, drive,
 };
 use proptest::prelude::*;
 
@@ -209,13 +210,74 @@ fn a_call_that_needs_more_says_what_it_needs_and_what_the_session_has() {
     );
 }
 
+/// Everything that could allow a call at once: an allow rule, an allow list, a grant, a granted class, an approved plan,
+/// trust, a person's level, and the answer of a program that embeds the agent.
 #[test]
-fn an_observer_has_no_tools_in_any_mode() {
+fn an_observer_has_no_tools_whatever_allows_them() {
+    let rules = rule("allow all", "fx.kind = read", "coding_agent_allow");
+    let off = |settings: Settings| Settings {
+        tiers: Tiers { ask: RuleState::Off, review: RuleState::Off },
+        operators: Operator::parse(&[], &[], &["Bash".to_owned(), "Read".to_owned()]).unwrap().into(),
+        allow_understood: true,
+        default_verdict: AllowOrDefer::Allow,
+        headless_default: NotAsk::Allow,
+        level: None,
+        ..settings
+    };
+    let facts = of(vec![inside(EffectKind::Read)]);
+    let policy = layered(&[(Layer::User, &rules)], off(Profile::Observer.settings()));
+    let allowing = layered(&[(Layer::User, &rules)], off(Profile::Kit.settings()));
+    let grant = Grant {
+        parts: vec![GrantPart {
+            lifts: vec![FindingName {
+                code: Code::NoTools.as_str().to_owned(),
+                rule: String::new(),
+                layer: String::new(),
+                message: "this session is an observer: it has no tools".to_owned(),
+            }]
+            .into(),
+            scripts: Vec::new(),
+        }],
+    };
+    let plan = PlanCheck::Compared(PlanReport {
+        name: "p".to_owned(),
+        enforcement: PlanEnforcement::Warn,
+        is_approved: true,
+        departures: Vec::new(),
+        is_covered: true,
+        is_ad_hoc: false,
+    });
+    let mut overridden = bash("x");
+    overridden.agent.overriding = Some(Override { verdict: Allow, reason: "it said so".to_owned() });
     for mode in Mode::ALL {
-        let observer = Profile::Observer.settings();
-        let decision =
-            judge(&call("Read", ToolKind::Read, "", &[]), &Facts::default(), observer, &state(mode, true));
-        assert_eq!((decision.verdict, decision.answer), (Deny, Deny), "{mode}");
+        for (agent_asks, is_repeated, headless) in
+            [(true, false, false), (false, true, true), (true, true, true)]
+        {
+            let state = State {
+                grant: Some(&grant),
+                plan: Some(&plan),
+                is_repeated,
+                headless,
+                agent_prompts: true,
+                workspace_trust: WorkspaceTrust::Trusted,
+                ..state(mode, agent_asks)
+            };
+            for call in [bash("x"), call("Read", ToolKind::Read, "", &[]), overridden.clone()] {
+                let decide = |policy| drive(&call, &facts, policy, &state, &mut Recorder::new(&Lexical)).0;
+                assert_ne!(
+                    decide(&allowing).answer,
+                    Deny,
+                    "the test must allow it otherwise: {mode} {call:?}"
+                );
+                let decision = decide(&policy);
+                assert_eq!((decision.verdict, decision.answer), (Deny, Deny), "{mode} {call:?}");
+                assert!(
+                    decision.reason.contains("this session is an observer: it has no tools"),
+                    "{decision:?}"
+                );
+                assert!(decision.obligations.is_empty(), "nothing is asked for: {decision:?}");
+            }
+        }
     }
 }
 
