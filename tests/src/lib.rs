@@ -3,6 +3,7 @@
 
 pub mod agents;
 pub mod consent;
+pub mod control;
 pub mod freeing;
 pub mod home;
 pub mod hook;

@@ -174,6 +174,12 @@ pub enum ControlRequest {
     },
     /// Lists the plans in force and the proposed ones.
     Plans,
+    /// Registers the requesting process as a run: its profile holds for every agent below it. `None`: the configured
+    /// profile. Loosens if the profile is milder than the one that holds for the process.
+    Run {
+        /// The word of the profile.
+        profile: Option<String>,
+    },
     /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
         /// The new PIN.
@@ -195,7 +201,8 @@ impl ControlRequest {
             | ControlRequest::ProposePlan { .. }
             | ControlRequest::ShowPlan { .. }
             | ControlRequest::ApprovePlan { .. }
-            | ControlRequest::Plans => CONTROL_VERSION,
+            | ControlRequest::Plans
+            | ControlRequest::Run { .. } => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)
             | ControlRequest::Switch { .. }
@@ -300,6 +307,28 @@ pub struct ShownPlan {
     pub not_covered: Vec<String>,
     /// Identifies the plan, in hex.
     pub hash: String,
+}
+
+/// A registered run, for the process that registered it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInForce {
+    /// The profile that holds for the process: its own, or the stricter one of a run around it.
+    pub profile: String,
+    /// The agents may use tools.
+    pub has_tools: bool,
+}
+
+/// A run, for the status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStatus {
+    /// The process that registered it. It may have ended while its agents still run.
+    pub pid: u32,
+    /// Its profile.
+    pub profile: String,
+    /// Running agents that have asked below it.
+    pub agents: usize,
+    /// Seconds since its start.
+    pub age_s: u64,
 }
 
 /// A workspace with a person's decision.
@@ -434,6 +463,8 @@ pub enum ControlResponse {
     Plan(Box<ShownPlan>),
     /// The plans in force and the proposed ones.
     Plans(Vec<ListedPlan>),
+    /// The run is registered.
+    Run(RunInForce),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.
@@ -508,6 +539,8 @@ pub struct StatusReport {
     pub unguarded: Vec<UnguardedAgent>,
     /// Trusted foreign hooks, by their command lines.
     pub trusted_hooks: Vec<String>,
+    /// Runs of agents under a profile of their own.
+    pub runs: Vec<RunStatus>,
     /// The log's directory.
     pub log: String,
     /// Sequence number of the last record.

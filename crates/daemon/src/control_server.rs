@@ -2,6 +2,7 @@
 
 mod consent;
 mod plans;
+mod runs;
 mod switch;
 mod trust;
 
@@ -155,6 +156,9 @@ impl ControlServer {
             ControlRequest::ApprovePlan { id, hash } => self.approve_plan(id, hash, peer)?,
             ControlRequest::Approve { id, shown, scope } => self.approve(id, shown, *scope, peer)?,
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
+            ControlRequest::Run { profile } => {
+                return self.start_run(profile.as_deref(), peer).map(ControlResponse::Run);
+            }
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
             ControlRequest::Trust { workspace, trust: decision, project } => {
@@ -337,6 +341,7 @@ impl ControlServer {
             last_ungoverned,
             unguarded: unguarded(&own_paths(&self.layout), guarded),
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
+            runs: self.runs(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,

@@ -12,6 +12,7 @@ mod plan;
 mod planned;
 mod question;
 mod review;
+mod runs;
 mod scripts;
 mod sessions;
 mod terms;
@@ -35,6 +36,7 @@ use self::failure::Failure;
 pub(crate) use self::hold::Holding;
 use self::outcome::Attempt;
 pub(crate) use self::outcome::Outcome;
+pub(crate) use self::runs::{CONFIGURED, HeldProfile};
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
@@ -127,16 +129,18 @@ impl Judge {
                 stderr: b"castellan blocked this: its hook names an unknown agent. Tell the user\n".to_vec(),
             });
         };
+        let ancestors = self.ancestors(sender.connected);
         let asked = || {
             let epoch = self.memory().epoch();
-            let (in_force, in_workspace) = (self.terms(), OnceCell::new());
+            let (in_force, in_workspace) = (self.terms_below(ancestors.as_ref()), OnceCell::new());
             let reviewed = Rc::clone(&reviewed);
             Asked { agent, request, sender, started, epoch, in_force, in_workspace, holding, reviewed }
         };
         for _ in 0..JUDGED_AGAIN_MAX {
             let asked = asked();
             let attempt = self.caught(&asked, || {
-                let done = self.judge(&asked).and_then(|attempt| self.save().map(|()| attempt));
+                let judged = self.join_runs(&asked, ancestors.as_ref()).and_then(|()| self.judge(&asked));
+                let done = judged.and_then(|attempt| self.save().map(|()| attempt));
                 done.unwrap_or_else(|failure| self.failed(&asked, &failure).into())
             });
             match attempt {

@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod ancestors;
 mod applied;
 mod clock;
 mod compile;
@@ -37,6 +38,7 @@ mod policy_state;
 mod presence;
 mod present;
 mod process;
+mod profiles;
 mod projects;
 mod prompts;
 mod readers;
@@ -71,8 +73,8 @@ pub use config::{
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, ListedPlan, PendingCall, PlanFor, ProjectFiles, Secret, ShownCall, ShownPlan, StatusReport,
-    TrustDecision, UnguardedAgent, VerdictCounts,
+    GrantedCall, ListedPlan, PendingCall, PlanFor, ProjectFiles, RunInForce, RunStatus, Secret, ShownCall,
+    ShownPlan, StatusReport, TrustDecision, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -279,8 +279,18 @@ pub(crate) const GUARDED_AGENTS_MAX: usize = 4096;
 /// Shells between an agent and its hook. Codex has one, the login shell.
 pub(crate) const WRAPPERS_MAX: usize = 4;
 
-/// Ancestors that the user presence check follows. Real chains have about ten.
+/// Ancestors that the user presence check and the search for runs follow. Real chains have about ten.
 pub(crate) const ANCESTORS_MAX: usize = 64;
+
+/// Attempts to read the ancestors of a process while some of them end: shells that start hooks live for milliseconds.
+pub(crate) const ANCESTRY_READS_MAX: usize = 4;
+
+/// Registered runs at a time. People start a handful; a program that starts more gets an error.
+pub(crate) const RUNS_MAX: usize = 256;
+
+/// Agent processes of a run that are stored, before ended ones are dropped. A run starts one agent; with its sub-agents
+/// and restarts some dozens. A call of a further one is denied.
+pub(crate) const AGENTS_PER_RUN_MAX: usize = 1024;
 
 /// Nested multiplexers that the user presence check follows. People have one or two.
 pub(crate) const NESTED_MULTIPLEXERS_MAX: u32 = 2;

@@ -4,11 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
 use crate::process::{Process, arguments_of};
 
 /// An agent process: pid and start time. All zero if it cannot be identified; such peers share one limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct AgentProcess {
     pub(crate) pid: u32,
     pub(crate) started: u64,
@@ -48,7 +51,7 @@ pub(crate) struct Admission<'a> {
     peers: &'a Peers,
     pub(crate) agent: AgentProcess,
     is_agent: bool,
-    hook: u32,
+    hook: AgentProcess,
 }
 
 impl Admission<'_> {
@@ -59,15 +62,15 @@ impl Admission<'_> {
     /// process above it, such as the shell of a person, is none. Each process can claim that, and gains nothing: it
     /// guards itself, and counts as an agent without a person.
     pub(crate) fn sender(&self, parent: u32) -> Sender {
-        if parent == self.hook {
-            let agent = AgentProcess::of(self.hook);
-            self.peers.lock().guard(agent);
-            return Sender { agent, hook: 0, is_embedding: true };
+        if parent == self.hook.pid {
+            self.peers.lock().guard(self.hook);
+            return Sender { agent: self.hook, hook: 0, connected: self.hook, is_embedding: true };
         }
         if self.is_agent {
             self.peers.lock().guard(self.agent);
         }
-        Sender { agent: self.agent, hook: if self.is_agent { self.hook } else { 0 }, is_embedding: false }
+        let hook = if self.is_agent { self.hook.pid } else { 0 };
+        Sender { agent: self.agent, hook, connected: self.hook, is_embedding: false }
     }
 }
 
@@ -77,13 +80,15 @@ pub(crate) struct Sender {
     pub(crate) agent: AgentProcess,
     /// The connected process, if an agent started it; else 0.
     pub(crate) hook: u32,
+    /// The connected process, or the agent if the connection is unknown. Its ancestors decide which runs hold.
+    pub(crate) connected: AgentProcess,
     /// True for a program that embeds an agent: no person is at a prompt of castellan's knowledge.
     pub(crate) is_embedding: bool,
 }
 
 impl From<AgentProcess> for Sender {
     fn from(agent: AgentProcess) -> Sender {
-        Sender { agent, ..Sender::default() }
+        Sender { agent, connected: agent, ..Sender::default() }
     }
 }
 
@@ -93,7 +98,7 @@ const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "b
 impl Peers {
     /// Admits a connection of the hook process `hook`. The error is its agent, when that has too many connections.
     pub(crate) fn admit(&self, hook: u32) -> Result<Admission<'_>, AgentProcess> {
-        let Caller { agent, is_agent } = caller_of(hook, Process::read, role);
+        let Caller { agent, is_agent, hook } = caller_of(hook, Process::read, role);
         let mut inner = self.lock();
         let connections = inner.connections.entry(agent).or_default();
         if *connections >= CONNECTIONS_PER_PEER_MAX {
@@ -156,6 +161,7 @@ struct Caller {
     agent: AgentProcess,
     /// False for a person who tries a hook at a shell.
     is_agent: bool,
+    hook: AgentProcess,
 }
 
 /// Role of a hook's ancestor.
@@ -170,13 +176,15 @@ enum Role {
 
 /// Climbs from a hook to the process that had it started.
 fn caller_of(hook: u32, read: impl Fn(u32) -> Option<Process>, role: impl Fn(&Process) -> Role) -> Caller {
-    let mut caller = Caller::default();
-    let mut parent = read(hook).map_or(0, |process| process.parent);
+    let connected = read(hook);
+    let hook = connected.as_ref().map(|process| AgentProcess { pid: process.pid, started: process.started });
+    let mut caller = Caller { hook: hook.unwrap_or_default(), ..Caller::default() };
+    let mut parent = connected.map_or(0, |process| process.parent);
     for _ in 0..WRAPPERS_MAX {
         let Some(process) = read(parent).filter(|process| process.pid > 1) else { break };
         let role = role(&process);
         let agent = AgentProcess { pid: process.pid, started: process.started };
-        caller = Caller { agent, is_agent: role == Role::Agent };
+        caller = Caller { agent, is_agent: role == Role::Agent, ..caller };
         if role != Role::ShellCommand {
             break;
         }
@@ -223,7 +231,7 @@ mod tests {
             "bash" => Role::Shell,
             _ => Role::Agent,
         };
-        let Caller { agent, is_agent } = caller_of(u32::try_from(names.len()).unwrap(), read, role);
+        let Caller { agent, is_agent, hook: _ } = caller_of(u32::try_from(names.len()).unwrap(), read, role);
         assert_eq!((agent.pid, is_agent), expected, "{names:?}");
     }
 
@@ -286,7 +294,10 @@ mod tests {
         let is_guarded = |process: &Process| peers.is_guarded(process.pid, process.started);
         let admission = peers.admit(me.pid).unwrap();
         let own = AgentProcess { pid: me.pid, started: me.started };
-        assert_eq!(admission.sender(me.pid), Sender { agent: own, hook: 0, is_embedding: true });
+        assert_eq!(
+            admission.sender(me.pid),
+            Sender { agent: own, hook: 0, connected: own, is_embedding: true }
+        );
         assert_eq!(
             (is_guarded(&me), is_guarded(&above)),
             (true, false),
@@ -296,10 +307,6 @@ mod tests {
         let of_hook = admission.sender(me.parent);
         assert_eq!((of_hook.agent, of_hook.is_embedding), (admission.agent, false));
         assert_ne!(of_hook.agent, own);
-        // The process has ended meanwhile.
-        let gone =
-            Admission { peers: &peers, agent: AgentProcess::default(), is_agent: true, hook: u32::MAX };
-        assert_eq!(gone.sender(u32::MAX).agent, AgentProcess::default());
     }
 
     #[test]

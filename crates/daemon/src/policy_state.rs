@@ -23,6 +23,7 @@ use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::{Layers, Loaded};
 use crate::layout::Layout;
+use crate::profiles::Profiles;
 use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
@@ -146,8 +147,7 @@ impl PolicyState {
             organisation: Mutex::new(refused.or(unfit)),
             first: Mutex::new(first),
         };
-        let projects = state.set().map(|set| Projects::below(layout, set)).unwrap_or_default();
-        let terms = Terms { policy: Arc::new(policy), mode: config.mode, projects: Arc::new(projects) };
+        let terms = terms_of(layout, state.set(), policy, config.mode);
         (state, config, terms)
     }
 
@@ -317,9 +317,7 @@ impl PolicyState {
         let in_force = InForce::of(set, &config, &compiled.problems);
         let set = in_force.set.clone();
         *self.in_force() = in_force;
-        let projects = set.map(|set| Projects::below(&self.layout, set)).unwrap_or_default();
-        let terms = Terms { policy: Arc::new(compiled.policy), mode, projects: Arc::new(projects) };
-        judge.put(seen, terms);
+        judge.put(seen, terms_of(&self.layout, set, compiled.policy, mode));
         *self.first.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
@@ -369,6 +367,13 @@ impl InForce {
             problems: Vec::new(),
         }
     }
+}
+
+/// Returns the terms of a set, or those without one.
+fn terms_of(layout: &Layout, set: Option<Arc<Layers>>, policy: Policy, mode: Mode) -> Terms {
+    let profiles = set.clone().map(|set| Profiles::below(layout, set)).unwrap_or_default();
+    let projects = set.map(|set| Projects::below(layout, set)).unwrap_or_default();
+    Terms { policy: Arc::new(policy), mode, projects: Arc::new(projects), profiles: Arc::new(profiles) }
 }
 
 fn not_written(layout: &Layout, error: &std::io::Error) -> String {

@@ -161,6 +161,7 @@ fn keep_house(
             judge.fail("home", &line);
         }
         judge.mend_state();
+        judge.end_runs();
         if organisation.has_organisation_changed(layout) {
             policy_state.reload_organisation(judge);
         }

@@ -27,6 +27,7 @@ mod plans;
 mod probing;
 mod project;
 mod review;
+mod runs;
 mod screen;
 mod scripts;
 mod second_question;

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    Known, ListedPlan, PendingCall, PlanFor, Secret, ShownCall, ShownPlan, StatusReport, TrustDecision,
-    is_readable, listener,
+    Known, ListedPlan, PendingCall, PlanFor, RunInForce, Secret, ShownCall, ShownPlan, StatusReport,
+    TrustDecision, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -203,6 +203,15 @@ impl ControlClient {
         Ok(*plan)
     }
 
+    /// Registers this process as a run: its profile holds for every agent below it until all of them have ended. `None`:
+    /// the configured profile. Returns the profile that holds. An error if the daemon is not running, and for a milder
+    /// profile if no person permits it: then nothing is registered.
+    pub fn start_run(&self, profile: Option<&str>) -> Result<RunInForce, ControlError> {
+        let response = self.ask(&ControlRequest::Run { profile: profile.map(str::to_owned) })?;
+        let ControlResponse::Run(run) = response else { return Err(no("run")) };
+        Ok(run)
+    }
+
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
         listener::check(&self.connect()?).map_err(ControlError::Listener)
@@ -264,6 +273,7 @@ impl ControlClient {
             | ControlResponse::Shown(_)
             | ControlResponse::Plan(_)
             | ControlResponse::Plans(_)
+            | ControlResponse::Run(_)
             | ControlResponse::Trusted(_)) => Ok(done),
         }
     }

@@ -137,7 +137,12 @@ impl Judge {
     }
 
     /// Compares a workspace's own files with the trusted ones. Files that cannot be read count as changed.
-    fn project_files(&self, workspace: &str, trusted: Option<&str>, terms: &Terms) -> Option<ProjectFiles> {
+    fn project_files(
+        &self,
+        workspace: &str,
+        trusted: Option<&str>,
+        terms: &Arc<Terms>,
+    ) -> Option<ProjectFiles> {
         if trusted.is_some_and(|hash| self.terms_with(terms, hash).is_none()) {
             return Some(ProjectFiles::Lost);
         }

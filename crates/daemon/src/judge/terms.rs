@@ -9,16 +9,19 @@ use castellan_policy::Policy;
 use super::{Asked, Judge};
 use crate::limits::PROJECTS_MAX;
 use crate::peers::AgentProcess;
+use crate::profiles::Profiles;
 use crate::projects::{Lost, Projects};
 use crate::session_key::SessionKey;
 
 /// The policy and mode that judge calls. They change together: a call sees all new values or none.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) policy: Arc<Policy>,
     pub(crate) mode: Mode,
     /// Policies for workspaces with their own files.
     pub(crate) projects: Arc<Projects>,
+    /// Policies for runs under a profile of their own.
+    pub(crate) profiles: Arc<Profiles>,
 }
 
 impl Terms {
@@ -32,7 +35,7 @@ impl Terms {
 impl Terms {
     /// Returns terms without workspaces that have their own files.
     pub(crate) fn new(policy: Arc<Policy>, mode: Mode) -> Terms {
-        Terms { policy, mode, projects: Arc::default() }
+        Terms { policy, mode, projects: Arc::default(), profiles: Arc::default() }
     }
 }
 
@@ -52,20 +55,12 @@ impl Judge {
 
     /// Changes only the mode, and only to a stricter one.
     pub(crate) fn tighten(&self, mode: Mode) {
-        self.swap(|Terms { policy, projects, mode: before }| Terms {
-            policy: Arc::clone(policy),
-            mode: mode.max(*before),
-            projects: Arc::clone(projects),
-        });
+        self.swap(|terms| Terms { mode: mode.max(terms.mode), ..terms.clone() });
     }
 
     /// Changes only the mode.
     pub(crate) fn set_mode(&self, mode: Mode) {
-        self.swap(|Terms { policy, projects, .. }| Terms {
-            policy: Arc::clone(policy),
-            mode,
-            projects: Arc::clone(projects),
-        });
+        self.swap(|terms| Terms { mode, ..terms.clone() });
     }
 
     fn swap(&self, change: impl FnOnce(&Terms) -> Terms) {
@@ -76,12 +71,16 @@ impl Judge {
     }
 
     /// Returns the terms with a trusted workspace's own files below them; `None` if the copy of these cannot be used.
-    pub(super) fn terms_with(&self, in_force: &Terms, hash: &str) -> Option<Arc<Terms>> {
+    /// Own files change nothing where there are no tools.
+    pub(super) fn terms_with(&self, in_force: &Arc<Terms>, hash: &str) -> Option<Arc<Terms>> {
+        if !in_force.policy.settings().tools {
+            return Some(Arc::clone(in_force));
+        }
         match in_force.projects.get(hash) {
             Ok(project) => Some(Arc::new(Terms {
                 policy: Arc::clone(&project.policy),
                 mode: project.mode.map_or(in_force.mode, |mode| mode.max(in_force.mode)),
-                projects: Arc::clone(&in_force.projects),
+                ..Terms::clone(in_force)
             })),
             Err(Lost { why, is_news }) => {
                 if is_news {
@@ -105,15 +104,14 @@ impl Judge {
     /// Returns the mode for the reply to a rejected connection of an agent's process. If `peer`, the connected process,
     /// embeds agents, their workspaces can tighten it.
     pub(crate) fn mode_of_refusal(&self, process: AgentProcess, peer: AgentProcess) -> Mode {
-        let in_force = self.terms();
-        let mode = self.mode_of_unknown(&in_force, process);
+        let mode = |of| self.mode_of_unknown(&self.terms_below(self.ancestors(of).as_ref()), of);
         let is_known = !self.memory().sessions_in(&peer).is_empty();
-        if is_known { mode.max(self.mode_of_unknown(&in_force, peer)) } else { mode }
+        if is_known { mode(process).max(mode(peer)) } else { mode(process) }
     }
 
     /// Returns the mode for an event of an unknown session: the strictest of its process's sessions. For an unknown
     /// process, any workspace is possible, so it is the strictest of all trusted workspaces with own files.
-    fn mode_of_unknown(&self, in_force: &Terms, process: AgentProcess) -> Mode {
+    fn mode_of_unknown(&self, in_force: &Arc<Terms>, process: AgentProcess) -> Mode {
         let own = in_force.mode_of_failures();
         if own == Mode::Enforce {
             return own;
@@ -135,10 +133,11 @@ impl Judge {
 
     /// Returns the terms that judge a session's calls now.
     pub(super) fn terms_of(&self, session: &SessionKey) -> Arc<Terms> {
-        let in_force = self.terms();
         let memory = self.memory();
         let project = memory.project(memory.workspace(session));
+        let profiles = memory.profiles_of(session);
         drop(memory);
+        let in_force = self.terms_under(self.terms(), profiles);
         project.and_then(|hash| self.terms_with(&in_force, &hash)).unwrap_or(in_force)
     }
 }

@@ -10,15 +10,16 @@ use super::consequence::Consequence;
 use super::plan::{PlanInForce, PlanPlace};
 use super::trust::WorkspaceDecision;
 use super::workspace::Workspace;
+use crate::peers::AgentProcess;
 use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject};
 use crate::session_key::SessionKey;
 
 /// Version of the journal's format.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
-/// unread code is not recorded, and there are no plans.
+/// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -148,6 +149,26 @@ pub(super) enum Entry {
         place: PlanPlace,
         departed: u64,
         last: String,
+    },
+    /// A process has registered a run. `None`: under the configured profile. Invalid after a reboot.
+    Run {
+        process: AgentProcess,
+        profile: Option<String>,
+        at_ms: u64,
+    },
+    /// An agent has asked below a run. Invalid after a reboot.
+    RunAgent {
+        run: AgentProcess,
+        agent: AgentProcess,
+    },
+    /// Agents of a run have ended. Invalid after a reboot.
+    RunAgentsOver {
+        run: AgentProcess,
+        agents: Vec<AgentProcess>,
+    },
+    /// A run has ended. Invalid after a reboot.
+    RunOver {
+        process: AgentProcess,
     },
     /// A person has decided about a workspace; `None` removes the decision.
     Trust {

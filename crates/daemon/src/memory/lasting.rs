@@ -14,6 +14,7 @@ use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
 use super::marks::Marks;
 use super::plan::PlanPlace;
 use super::plans::Plans;
+use super::runs::Runs;
 use super::servers::Servers;
 use super::sessions::Sessions;
 use super::trust::Trust;
@@ -36,6 +37,7 @@ pub(super) struct Lasting {
     pub(super) requests: Requests,
     pub(super) trust: Trust,
     pub(super) plans: Plans,
+    pub(super) runs: Runs,
     /// MCP servers without a question.
     pub(super) servers: Servers,
     pub(super) next_request: Option<u32>,
@@ -57,6 +59,7 @@ impl Lasting {
             requests: Requests::default(),
             trust: Trust::default(),
             plans: Plans::default(),
+            runs: Runs::default(),
             servers: Servers::default(),
             next_request: None,
             suspects: HashSet::new(),
@@ -103,6 +106,7 @@ impl Lasting {
             .chain(granted)
             .chain(trust)
             .chain(self.plans.entries())
+            .chain(self.runs.entries())
             .chain(servers);
         writeln!(file, "{}", line(&header))?;
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
@@ -162,6 +166,10 @@ impl Lasting {
             Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
             Entry::Plan { place, plan } => self.plans.put(place, plan),
             Entry::PlanCall { place, departed, last } => self.plans.count(&place, departed, last),
+            Entry::Run { process, profile, at_ms } => self.runs.start(process, profile.as_deref(), at_ms),
+            Entry::RunAgent { run, agent } => self.runs.join(run, agent),
+            Entry::RunAgentsOver { run, agents } => self.runs.leave(run, &agents),
+            Entry::RunOver { process } => self.runs.end(process),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),
@@ -296,7 +304,15 @@ impl Head {
 impl Entry {
     /// Reports whether the entry is invalid after a reboot: process ids change then, and clocks restart.
     fn is_of_one_boot(&self) -> bool {
-        matches!(self, Entry::Process { .. } | Entry::Lost { .. })
+        matches!(
+            self,
+            Entry::Process { .. }
+                | Entry::Lost { .. }
+                | Entry::Run { .. }
+                | Entry::RunAgent { .. }
+                | Entry::RunAgentsOver { .. }
+                | Entry::RunOver { .. }
+        )
     }
 
     /// A time that the clock had reached at this entry; 0 if the entry has none.
@@ -304,6 +320,7 @@ impl Entry {
         match self {
             Entry::Session { seen_ms: at_ms, .. }
             | Entry::Marked { at_ms, .. }
+            | Entry::Run { at_ms, .. }
             | Entry::Mark { at_ms, .. } => *at_ms,
             Entry::Process { .. }
             | Entry::Ceiling { .. }
@@ -319,6 +336,9 @@ impl Entry {
             | Entry::GrantOver { .. }
             | Entry::Plan { .. }
             | Entry::PlanCall { .. }
+            | Entry::RunAgent { .. }
+            | Entry::RunAgentsOver { .. }
+            | Entry::RunOver { .. }
             | Entry::Trust { .. }
             | Entry::Servers { .. }
             | Entry::Requests { .. } => 0,

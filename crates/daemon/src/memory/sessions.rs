@@ -89,6 +89,12 @@ impl Sessions {
         self.known.iter().filter(|(_, known)| known.root == *root).map(|(id, _)| *id).collect()
     }
 
+    /// Returns the processes of a session and of the sessions that are merged with it.
+    pub(super) fn processes_of(&self, id: &SessionKey) -> Vec<AgentProcess> {
+        let root = self.root(id).unwrap_or(*id);
+        self.processes.iter().filter(|(_, of)| **of == root).map(|(process, _)| *process).collect()
+    }
+
     pub(super) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
         self.processes.keys().copied()
     }

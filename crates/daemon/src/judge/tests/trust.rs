@@ -197,7 +197,8 @@ fn check_unread(project: &str, works_there: Option<bool>, expected: bool) {
         FileSet { config: "version = 1\nmode = \"monitor\"\n".to_owned(), rules: Vec::<Source>::new() };
     let set = Layers { organisation: None, user, project: None, trial: Trial::new() };
     let projects = Arc::new(Projects::below(&layout, Arc::new(set)));
-    bench.judge.put(Mode::Monitor, Terms { policy: Arc::new(standard()), mode: Mode::Monitor, projects });
+    let below = Terms { projects, ..Terms::new(Arc::new(standard()), Mode::Monitor) };
+    bench.judge.put(Mode::Monitor, below);
     bench.process = AgentProcess { pid: 7, started: 1 };
     let malformed = Request {
         agent: "claude".into(),

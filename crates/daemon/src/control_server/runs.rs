@@ -1,0 +1,69 @@
+//! Registration of runs: the requesting process and everything below it get a profile. A milder profile than the one that
+//! holds for the process needs a person; within another run it is rejected.
+
+use std::sync::PoisonError;
+
+use castellan_policy::Profile;
+
+use super::{ControlServer, Peer, alphanumeric_start};
+use crate::control::{ControlResponse, RunInForce, RunStatus};
+use crate::judge::{CONFIGURED, HeldProfile};
+use crate::peers::AgentProcess;
+
+impl ControlServer {
+    /// Registers the requesting process as a run. The process comes from the connection, never from the request.
+    pub(super) fn start_run(
+        &self,
+        profile: Option<&str>,
+        peer: Peer<'_>,
+    ) -> Result<RunInForce, ControlResponse> {
+        // Serialized: the result of the check must stay valid until the run is registered.
+        let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let word = profile.map_or(CONFIGURED.to_owned(), alphanumeric_start);
+        let failed = |why: String| {
+            let outcome = self.conclude("run", &word, peer, Err(why.clone()));
+            outcome.err().unwrap_or(ControlResponse::Failed(why))
+        };
+        let profile: Option<Profile> = profile
+            .map(str::parse)
+            .transpose()
+            .map_err(|error: castellan_event::UnknownWord| failed(format!("no profile: {error}")))?;
+        let process = AgentProcess { pid: peer.pid, started: peer.started };
+        if process.started == 0 || !process.lives() {
+            return Err(failed("the process that asked for the run has ended".to_owned()));
+        }
+        let held = self.judge.held_for(process);
+        if profile.is_some() && self.judge.terms().profiles.is_milder(profile, held.profile) {
+            self.check_milder(&word, held, peer)?;
+        }
+        // Recorded first, so that no milder run is in force without a record.
+        self.conclude("run", &word, peer, Ok(()))?;
+        self.judge.start_run(process, profile).map_err(failed)?;
+        let (profile, settings) = self.judge.settings_for(process);
+        Ok(RunInForce { profile: profile.as_str().to_owned(), has_tools: settings.tools })
+    }
+
+    /// Checks that a person permits a milder profile. No person can for a process within a run: the run holds anyway.
+    fn check_milder(&self, word: &str, held: HeldProfile, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        if held.is_in_run {
+            let holds = held.profile.map_or(CONFIGURED, Profile::as_str);
+            let why = format!(
+                "this is within a run under the profile {holds}, and no run loosens the one around it"
+            );
+            return Err(self.refused("run", word, peer, why));
+        }
+        self.check_presence("run", word, peer)
+    }
+
+    /// The registered runs, the oldest first.
+    pub(super) fn runs(&self) -> Vec<RunStatus> {
+        let configured = self.judge.terms().policy.settings().profile;
+        let status = |(run, age_s): (crate::memory::Run, u64)| RunStatus {
+            pid: run.process.pid,
+            profile: run.profile.unwrap_or(configured).as_str().to_owned(),
+            agents: run.agents.iter().filter(|agent| agent.lives()).count(),
+            age_s,
+        };
+        self.judge.runs().into_iter().map(status).collect()
+    }
+}
