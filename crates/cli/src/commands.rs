@@ -11,6 +11,7 @@ pub(crate) mod config;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod halt;
 pub(crate) mod install;
 pub(crate) mod log;
 pub(crate) mod man;
@@ -25,6 +26,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod request_ids;
 pub(crate) mod restart;
+pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod settings;
@@ -52,6 +54,10 @@ pub(crate) enum Command {
     Stop,
     /// Stop the daemon and start this version of it
     Restart,
+    /// Deny every further call of all agents, of one agent or of one session, until `castellan resume`
+    Halt(halt::Options),
+    /// End a halt
+    Resume(resume::Options),
     /// Show the state of the daemon and of each agent
     Status(status::Options),
     /// Show or change the mode
@@ -129,6 +135,8 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Start => start::run(global),
         Command::Stop => stop::run(global),
         Command::Restart => restart::run(global),
+        Command::Halt(options) => halt::run(global, options),
+        Command::Resume(options) => resume::run(global, options),
         Command::Status(options) => status::run(global, options),
         Command::Mode(options) => mode::run(global, options),
         Command::Profile(options) => profile::run(global, options),

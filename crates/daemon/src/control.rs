@@ -180,6 +180,19 @@ pub enum ControlRequest {
         /// The word of the profile.
         profile: Option<String>,
     },
+    /// Denies every further call of these agents, until [`ControlRequest::Resume`]. Tightens. Rejected within an agent,
+    /// which could stop others by it.
+    Halt {
+        /// The sessions.
+        of: HaltOf,
+        /// Also ends the agents' processes, with everything below them.
+        kill: bool,
+    },
+    /// Ends a halt; that of [`HaltOf::All`] ends every halt. Loosens.
+    Resume {
+        /// The sessions of the halt.
+        of: HaltOf,
+    },
     /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
         /// The new PIN.
@@ -202,7 +215,9 @@ impl ControlRequest {
             | ControlRequest::ShowPlan { .. }
             | ControlRequest::ApprovePlan { .. }
             | ControlRequest::Plans
-            | ControlRequest::Run { .. } => CONTROL_VERSION,
+            | ControlRequest::Run { .. }
+            | ControlRequest::Halt { .. }
+            | ControlRequest::Resume { .. } => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)
             | ControlRequest::Switch { .. }
@@ -316,6 +331,61 @@ pub struct RunInForce {
     pub profile: String,
     /// The agents may use tools.
     pub has_tools: bool,
+}
+
+/// The sessions of a halt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HaltOf {
+    /// All sessions.
+    All,
+    /// A session by the agent's id of it, with its sub-agents and the sessions of the same process.
+    Session(String),
+    /// All sessions of an agent, such as `claude`.
+    Agent(String),
+}
+
+impl fmt::Display for HaltOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HaltOf::All => f.write_str("all agents"),
+            HaltOf::Session(session) => write!(f, "the session {session}"),
+            HaltOf::Agent(agent) => write!(f, "the agent {agent}"),
+        }
+    }
+}
+
+/// The result of a halt that ends processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HaltReport {
+    /// Processes that ended; only the first are listed.
+    pub ended: Vec<EndedProcess>,
+    /// Number of processes that ended.
+    pub ended_count: usize,
+    /// Processes that still run.
+    pub left: Vec<EndedProcess>,
+}
+
+/// A process that was to end at a halt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedProcess {
+    /// Its id.
+    pub pid: u32,
+    /// Its program, as the kernel names it.
+    pub name: String,
+    /// It was killed, because it did not end by itself.
+    pub is_forced: bool,
+    /// The reason why it still runs; empty if it ended.
+    pub why: String,
+}
+
+/// A halt in force, for the status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HaltStatus {
+    /// The sessions: `all agents`, `the agent claude`, `the session S`.
+    pub of: String,
+    /// Seconds since it began.
+    pub age_s: u64,
 }
 
 /// A run, for the status.
@@ -465,6 +535,8 @@ pub enum ControlResponse {
     Plans(Vec<ListedPlan>),
     /// The run is registered.
     Run(RunInForce),
+    /// The agents are halted.
+    Halted(HaltReport),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.
@@ -539,6 +611,8 @@ pub struct StatusReport {
     pub unguarded: Vec<UnguardedAgent>,
     /// Trusted foreign hooks, by their command lines.
     pub trusted_hooks: Vec<String>,
+    /// Halts in force: their calls are denied until a person ends them.
+    pub halts: Vec<HaltStatus>,
     /// Runs of agents under a profile of their own.
     pub runs: Vec<RunStatus>,
     /// The log's directory.
@@ -586,6 +660,7 @@ impl ControlRequest {
                 | ControlRequest::Show { .. }
                 | ControlRequest::EndTrial
                 | ControlRequest::Refuse { .. }
+                | ControlRequest::Halt { .. }
                 | ControlRequest::Trusted
                 | ControlRequest::Plans
                 | ControlRequest::ShowPlan { .. }

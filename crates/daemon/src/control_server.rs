@@ -1,13 +1,14 @@
 //! The control socket for every change. Every request that loosens anything needs the same user presence check.
 
+mod connections;
 mod consent;
+mod halt;
 mod plans;
 mod runs;
 mod switch;
 mod trust;
 
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -18,6 +19,7 @@ use castellan_files::write_private;
 use castellan_policy::Presence;
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
+pub(crate) use self::connections::Connections;
 use crate::clock::wall;
 use crate::config::KeyEdit;
 use crate::control::{
@@ -26,7 +28,7 @@ use crate::control::{
 use crate::facts::own_paths;
 use crate::judge::Judge;
 use crate::layout::Layout;
-use crate::limits::{ACCEPT_PAUSE, CONTROL_CONNECTIONS_MAX, FRAME_TIME, PASSWORD_TIME};
+use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, PASSWORD_TIME};
 use crate::live::unguarded;
 use crate::peers::Peers;
 use crate::policy_state::{PolicyState, Report};
@@ -56,7 +58,7 @@ pub(crate) struct ControlServer {
     pub(crate) secrets: Secrets,
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
-    pub(crate) connections: AtomicUsize,
+    pub(crate) connections: Connections,
     /// Held during a decision about a workspace, so that only one copy of its files is made at a time.
     pub(crate) deciding: Mutex<()>,
     /// Held while the mode is changed.
@@ -92,18 +94,9 @@ impl ControlServer {
                     continue;
                 }
             };
-            if self.connections.fetch_add(1, Ordering::SeqCst) >= CONTROL_CONNECTIONS_MAX {
-                self.connections.fetch_sub(1, Ordering::SeqCst);
-                continue;
-            }
             let server = Arc::clone(self);
-            let spawned = std::thread::Builder::new().name("control".into()).spawn(move || {
-                server.answer(&stream);
-                server.connections.fetch_sub(1, Ordering::SeqCst);
-            });
-            if spawned.is_err() {
-                self.connections.fetch_sub(1, Ordering::SeqCst);
-            }
+            // Without a thread, the client sees the end of the connection.
+            let _ = std::thread::Builder::new().name("control".into()).spawn(move || server.answer(&stream));
         }
     }
 
@@ -115,8 +108,13 @@ impl ControlServer {
         if credentials.uid != rustix::process::geteuid() {
             return self.judge.fail("peer", "another user's process tried to connect for control");
         }
+        let Some(silent) = self.connections.admit(stream) else { return };
         let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
-        let (body, ends) = match read_request(&frame) {
+        let read = read_request(&frame);
+        let is_urgent = matches!(read, Ok((ControlRequest::Halt { .. }, _)));
+        // Until the response is sent.
+        let Some(_work) = silent.begin(is_urgent) else { return };
+        let (body, ends) = match read {
             Ok((request, known)) => {
                 let peer = Peer { pid, started, uid: credentials.uid.as_raw(), known: &known };
                 let outcome = self.carry_out(&request, peer);
@@ -156,6 +154,10 @@ impl ControlServer {
             ControlRequest::ApprovePlan { id, hash } => self.approve_plan(id, hash, peer)?,
             ControlRequest::Approve { id, shown, scope } => self.approve(id, shown, *scope, peer)?,
             ControlRequest::Refuse { id } => self.refuse(id, peer)?,
+            ControlRequest::Halt { of, kill } => {
+                return self.halt(of, *kill, peer).map(ControlResponse::Halted);
+            }
+            ControlRequest::Resume { of } => self.resume(of, peer)?,
             ControlRequest::Run { profile } => {
                 return self.start_run(profile.as_deref(), peer).map(ControlResponse::Run);
             }
@@ -341,6 +343,7 @@ impl ControlServer {
             last_ungoverned,
             unguarded: unguarded(&own_paths(&self.layout), guarded),
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
+            halts: self.halts(),
             runs: self.runs(),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::limits::{WAITING_CALLS_BYTES_MAX, WAITING_MAX, WAITING_PER_AGENT_MAX};
 use crate::peers::Sender;
+use crate::session_key::SessionKey;
 
 /// A held call.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct HeldCall {
     pub(crate) stream: UnixStream,
     pub(crate) request: Request,
     pub(crate) sender: Sender,
+    pub(crate) session: SessionKey,
     /// Time of the reply if no person answers.
     pub(crate) until: Instant,
 }
@@ -81,7 +83,12 @@ impl HeldCalls {
 
     /// Releases the held calls with this id after a person's decision.
     pub(crate) fn answer(&self, id: RequestId, end: End) {
-        self.lock().take(end, |call| call.id == id);
+        self.release(end, |call| call.id == id);
+    }
+
+    /// Releases the held calls that are meant.
+    pub(crate) fn release(&self, end: End, is_meant: impl Fn(&HeldCall) -> bool) {
+        self.lock().take(end, is_meant);
         self.changed.notify_all();
     }
 
@@ -141,7 +148,8 @@ mod tests {
         };
         let sender = AgentProcess { pid, started: 1 }.into();
         let until = Instant::now() + wait;
-        (HeldCall { id: RequestId::from_seed(seed), stream, request, sender, until }, other)
+        let (id, session) = (RequestId::from_seed(seed), SessionKey([0; 32]));
+        (HeldCall { id, stream, request, sender, session, until }, other)
     }
 
     const LONG: Duration = Duration::from_secs(600);

@@ -5,6 +5,7 @@ mod begun;
 mod consent;
 mod failure;
 mod grounds;
+mod halt;
 mod hold;
 mod host;
 mod outcome;
@@ -33,6 +34,7 @@ use castellan_wire::{Reply, Request};
 use self::asked::{Asked, Whose};
 pub(crate) use self::begun::begun;
 use self::failure::Failure;
+pub(crate) use self::halt::{HaltCount, Halting};
 pub(crate) use self::hold::Holding;
 use self::outcome::Attempt;
 pub(crate) use self::outcome::Outcome;
@@ -68,6 +70,7 @@ pub(crate) struct Judge {
     due: Mutex<Vec<scripts::Check>>,
     /// Calls whose agents wait for a person.
     held: HeldCalls,
+    halting: Halting,
     log: Log,
     /// The contents of earlier records that later records can refer to.
     seen_texts: record::SeenTexts,
@@ -100,6 +103,7 @@ impl Judge {
             own_start: OnceLock::new(),
             due: Mutex::default(),
             held: HeldCalls::default(),
+            halting: Halting::default(),
             log,
             seen_texts: record::SeenTexts::default(),
             own,

@@ -22,6 +22,7 @@ mod held;
 mod here;
 mod journal;
 mod judge;
+mod kill;
 mod layers;
 mod layout;
 mod limits;
@@ -72,9 +73,10 @@ pub use config::{
     write_mode,
 };
 pub use control::{
-    AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, GrantScope,
-    GrantedCall, ListedPlan, PendingCall, PlanFor, ProjectFiles, RunInForce, RunStatus, Secret, ShownCall,
-    ShownPlan, StatusReport, TrustDecision, UnguardedAgent, VerdictCounts,
+    AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, EndedProcess,
+    GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, ListedPlan, PendingCall, PlanFor, ProjectFiles,
+    RunInForce, RunStatus, Secret, ShownCall, ShownPlan, StatusReport, TrustDecision, UnguardedAgent,
+    VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -64,8 +64,11 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// Time between two records of rejected connections.
 pub(crate) const REFUSAL_RECORDS_EVERY: Duration = Duration::from_secs(1);
 
-/// Control connections at a time: they come from people, not from programs.
-pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 8;
+/// Control connections at a time, with one thread each. For a further one, the oldest that has sent no request is closed.
+pub(crate) const CONTROL_CONNECTIONS_MAX: usize = 64;
+
+/// Control requests that are carried out at a time, besides halts: they come from people, not from programs.
+pub(crate) const CONTROL_REQUESTS_MAX: usize = 8;
 
 /// Bytes of a program that is compared with castellan, which has some 20 MB, and more with debug information.
 pub(crate) const EXECUTABLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -291,6 +294,21 @@ pub(crate) const RUNS_MAX: usize = 256;
 /// Agent processes of a run that are stored, before ended ones are dropped. A run starts one agent; with its sub-agents
 /// and restarts some dozens. A call of a further one is denied.
 pub(crate) const AGENTS_PER_RUN_MAX: usize = 1024;
+
+/// Halts in force at a time: one of all agents includes every other one.
+pub(crate) const HALTS_MAX: usize = 256;
+
+/// Time for processes to end by themselves at `castellan halt --kill`: agents store their session within a second.
+pub(crate) const TERM_TIME: Duration = Duration::from_secs(2);
+
+/// Time after that to kill the rest. A killed process ends at once, unless it waits for a device.
+pub(crate) const KILL_TIME: Duration = Duration::from_secs(3);
+
+/// Time between two looks for processes that have ended or that are new.
+pub(crate) const KILL_POLL: Duration = Duration::from_millis(10);
+
+/// Ended processes in the response: a build has some hundred.
+pub(crate) const ENDED_LISTED_MAX: usize = 256;
 
 /// Nested multiplexers that the user presence check follows. People have one or two.
 pub(crate) const NESTED_MULTIPLEXERS_MAX: u32 = 2;

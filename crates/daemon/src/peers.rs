@@ -1,9 +1,10 @@
 //! Limits on connections for each agent process, so that one session's overload denies only itself. Also stores the
 //! guarded agents for the user presence check.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use castellan_agents::AgentId;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
@@ -40,7 +41,8 @@ pub(crate) struct Peers {
 #[derive(Debug, Default)]
 struct Inner {
     connections: HashMap<AgentProcess, usize>,
-    guarded: HashSet<AgentProcess>,
+    /// With the agent, if it has asked this daemon.
+    guarded: HashMap<AgentProcess, Option<AgentId>>,
     /// Number of running agents at the last count.
     running_at_last_count: usize,
 }
@@ -56,18 +58,19 @@ pub(crate) struct Admission<'a> {
 
 impl Admission<'_> {
     /// Returns the sender of a request that names `parent` as the sender's parent. Stores its agent for the user presence
-    /// check. A peer that only tests the socket is none.
+    /// check, with `name`, the agent's word in the request. A peer that only tests the socket is none.
     ///
     /// A program that embeds an agent has no hook: it sends its own id as `parent`. It is then the agent itself, and the
     /// process above it, such as the shell of a person, is none. Each process can claim that, and gains nothing: it
     /// guards itself, and counts as an agent without a person.
-    pub(crate) fn sender(&self, parent: u32) -> Sender {
+    pub(crate) fn sender(&self, parent: u32, name: &str) -> Sender {
+        let name = name.parse().ok();
         if parent == self.hook.pid {
-            self.peers.lock().guard(self.hook);
+            self.peers.lock().guard(self.hook, name);
             return Sender { agent: self.hook, hook: 0, connected: self.hook, is_embedding: true };
         }
         if self.is_agent {
-            self.peers.lock().guard(self.agent);
+            self.peers.lock().guard(self.agent, name);
         }
         let hook = if self.is_agent { self.hook.pid } else { 0 };
         Sender { agent: self.agent, hook, connected: self.hook, is_embedding: false }
@@ -116,12 +119,18 @@ impl Peers {
         };
         let running: Vec<AgentProcess> = known.into_iter().filter(runs).collect();
         let mut inner = self.lock();
-        running.into_iter().for_each(|agent| inner.guard(agent));
+        running.into_iter().for_each(|agent| inner.guard(agent, None));
     }
 
     /// Reports whether this process has asked as an agent.
     pub(crate) fn is_guarded(&self, pid: u32, started: u64) -> bool {
-        self.lock().guarded.contains(&AgentProcess { pid, started })
+        self.lock().guarded.contains_key(&AgentProcess { pid, started })
+    }
+
+    /// Returns the guarded agents that run, each with the agent if it is known.
+    pub(crate) fn agents(&self) -> Vec<(AgentProcess, Option<AgentId>)> {
+        let all: Vec<_> = self.lock().guarded.iter().map(|(process, id)| (*process, *id)).collect();
+        all.into_iter().filter(|(process, _)| process.lives()).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -131,13 +140,13 @@ impl Peers {
 }
 
 impl Inner {
-    fn guard(&mut self, agent: AgentProcess) {
-        if agent.pid == 0 || !self.guarded.insert(agent) {
+    fn guard(&mut self, agent: AgentProcess, id: Option<AgentId>) {
+        if agent.pid == 0 || self.guarded.insert(agent, id).is_some() {
             return;
         }
         // Never removes a running agent, so no process can displace it. The system's process limit bounds the set.
         if self.guarded.len() > GUARDED_AGENTS_MAX.max(2 * self.running_at_last_count) {
-            self.guarded.retain(AgentProcess::lives);
+            self.guarded.retain(|agent, _| agent.lives());
             self.running_at_last_count = self.guarded.len();
         }
     }
@@ -279,7 +288,7 @@ mod tests {
         assert_eq!(peers.admit(me).err(), Some(admitted[0].agent));
         let agent = admitted[0].agent;
         assert!(!peers.is_guarded(agent.pid, agent.started));
-        peers.lock().guard(agent);
+        peers.lock().guard(agent, None);
         assert!(peers.is_guarded(agent.pid, agent.started));
         assert!(!peers.is_guarded(agent.pid, agent.started + 1));
         admitted.pop();
@@ -295,7 +304,7 @@ mod tests {
         let admission = peers.admit(me.pid).unwrap();
         let own = AgentProcess { pid: me.pid, started: me.started };
         assert_eq!(
-            admission.sender(me.pid),
+            admission.sender(me.pid, "claude"),
             Sender { agent: own, hook: 0, connected: own, is_embedding: true }
         );
         assert_eq!(
@@ -304,7 +313,7 @@ mod tests {
             "its parent may be a person's shell"
         );
         // A hook names its parent.
-        let of_hook = admission.sender(me.parent);
+        let of_hook = admission.sender(me.parent, "claude");
         assert_eq!((of_hook.agent, of_hook.is_embedding), (admission.agent, false));
         assert_ne!(of_hook.agent, own);
     }
@@ -314,10 +323,10 @@ mod tests {
         let peers = Peers::default();
         let started = Process::read(std::process::id()).unwrap().started;
         let me = AgentProcess { pid: std::process::id(), started };
-        peers.lock().guard(me);
+        peers.lock().guard(me, None);
         for number in 0..=GUARDED_AGENTS_MAX as u64 {
             // This process has ended, and another one has its pid.
-            peers.lock().guard(AgentProcess { pid: me.pid, started: started + 1 + number });
+            peers.lock().guard(AgentProcess { pid: me.pid, started: started + 1 + number }, None);
         }
         assert!(peers.is_guarded(me.pid, me.started));
         assert!(peers.lock().guarded.len() <= GUARDED_AGENTS_MAX);

@@ -75,6 +75,11 @@ fn kind_by(guarded: impl Fn(u32, u64) -> bool) -> impl Fn(&Process) -> Kind {
     }
 }
 
+/// Reports whether a process opens terminals for people.
+pub(crate) fn is_terminal_owner(process: &Process) -> bool {
+    terminal_owner(&process.executable_name()).is_some()
+}
+
 /// Reports whether a guarded agent is among the ancestors of a process, with or without a terminal. An agent may read
 /// the answer to such a process. Also true if the ancestors cannot be read.
 pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> bool {

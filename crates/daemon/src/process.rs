@@ -94,6 +94,14 @@ pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
     (!line.is_empty()).then(|| line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
+/// Reports whether a process has ended and only waits for its parent.
+pub(crate) fn has_ended(pid: u32) -> bool {
+    let stat = of_system(&format!("/proc/{pid}/stat"), ENVIRONMENT_BYTES_MAX).unwrap_or_default();
+    let stat = String::from_utf8_lossy(&stat);
+    let state = stat.rsplit_once(')').and_then(|(_, tail)| tail.trim_start().chars().next());
+    matches!(state, None | Some('Z' | 'X'))
+}
+
 /// The absolute path of a process's executable; `None` when it cannot be read.
 pub(crate) fn executable_of(pid: u32) -> Option<String> {
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()?.into_os_string().into_string().ok()

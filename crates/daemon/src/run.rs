@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -14,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::clock::wall;
 use crate::configured::servers_before;
-use crate::control_server::{ControlServer, Signal};
+use crate::control_server::{Connections, ControlServer, Signal};
 use crate::facts::own_paths;
 use crate::gaps;
 use crate::judge::{Judge, random};
@@ -109,7 +108,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         secrets: Secrets::new(layout.secrets()),
         signals,
         started: Instant::now(),
-        connections: AtomicUsize::new(0),
+        connections: Connections::default(),
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
         plan_changes: Mutex::default(),

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use castellan_event::Mode;
 use castellan_wire::{
@@ -15,10 +15,10 @@ use castellan_wire::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::held::HeldCall;
-use crate::judge::{Holding, Judge, Outcome};
+use crate::judge::{HaltCount, Holding, Judge, Outcome};
 use crate::limits::{
-    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME, WORKER_STACK_BYTES,
-    WORKERS_IDLE_MAX, WORKERS_MAX,
+    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, JUDGED_AGAIN_MAX, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME,
+    WORKER_STACK_BYTES, WORKERS_IDLE_MAX, WORKERS_MAX,
 };
 use crate::payloads::Payloads;
 use crate::peers::{AgentProcess, Peers, Sender};
@@ -160,9 +160,8 @@ impl Server {
         }
         match read_request(announced, stream) {
             Ok(request) => {
-                let sender = admission.sender(request.parent_pid);
-                let outcome = self.judge.answer(&request, sender, started, Holding::May);
-                self.carry_out(stream, request, sender, outcome);
+                let sender = admission.sender(request.parent_pid, &request.agent);
+                self.answer(stream, request, sender, started);
                 drop(room);
                 self.judge.check_scripts();
             }
@@ -170,22 +169,49 @@ impl Server {
         }
     }
 
-    /// Sends the answer to a hook or makes the hook wait. A waiting call frees this thread and its agent's room.
-    fn carry_out(&self, stream: &UnixStream, request: Request, sender: Sender, outcome: Outcome) {
-        let (id, time) = match outcome {
-            Outcome::Decided(reply) => return send(stream, &reply),
-            Outcome::Held { id, time } => (id, time),
-        };
-        let ms = u32::try_from((time + HOLD_GRACE).as_millis()).unwrap_or(HOLD_MS_MAX).min(HOLD_MS_MAX);
-        let until = Instant::now() + time;
-        let Ok(kept) = stream.try_clone() else { return };
-        let _ = stream.set_write_timeout(Some(REPLY_TIME));
-        if write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_err() {
-            return;
+    /// Answers a hook, or makes the hook wait. A waiting call frees this thread and its agent's room. A call that was
+    /// judged before a halt and is not answered yet is judged again.
+    fn answer(&self, stream: &UnixStream, request: Request, sender: Sender, started: Instant) {
+        let (mut request, mut holding) = (request, Holding::May);
+        for _ in 0..JUDGED_AGAIN_MAX {
+            let seen = self.judge.halting().count();
+            match self.judge.answer(&request, sender, started, holding) {
+                Outcome::Decided(reply) => {
+                    if self.reply(seen, stream, &reply) {
+                        return;
+                    }
+                }
+                Outcome::Held { id, time, session } => {
+                    let until = Instant::now() + time;
+                    let Ok(kept) = stream.try_clone() else { return };
+                    if !announce_wait(stream, time) {
+                        return;
+                    }
+                    let call = HeldCall { id, stream: kept, request, sender, session, until };
+                    match self.hold(seen, call) {
+                        Ok(()) => return,
+                        Err(call) => (request, holding) = (call.request, Holding::No),
+                    }
+                }
+            }
         }
-        let held = self.judge.hold(HeldCall { id, stream: kept, request, sender, until });
-        if let Err(call) = held {
-            self.answer_one(&call, Holding::No);
+        // The hook denies, as it gets no answer.
+    }
+
+    /// Sends an answer. Returns false without sending it if agents were halted since the call was judged.
+    fn reply(&self, seen: HaltCount, stream: &UnixStream, reply: &Reply) -> bool {
+        let permit = self.judge.halting().permit(seen);
+        if permit.is_some() {
+            send(stream, reply);
+        }
+        permit.is_some()
+    }
+
+    /// Holds a call. Returns it if there is no room, or if agents were halted since it was judged.
+    fn hold(&self, seen: HaltCount, call: HeldCall) -> Result<(), Box<HeldCall>> {
+        match self.judge.halting().permit(seen) {
+            Some(_permit) => self.judge.hold(call),
+            None => Err(Box::new(call)),
         }
     }
 
@@ -200,9 +226,14 @@ impl Server {
     }
 
     fn answer_one(&self, call: &HeldCall, holding: Holding) {
-        let outcome = self.judge.answer(&call.request, call.sender, Instant::now(), holding);
-        if let Outcome::Decided(reply) = outcome {
-            send(&call.stream, &reply);
+        for _ in 0..JUDGED_AGAIN_MAX {
+            let seen = self.judge.halting().count();
+            let outcome = self.judge.answer(&call.request, call.sender, Instant::now(), holding);
+            // A call that was held is not held again.
+            let Outcome::Decided(reply) = outcome else { break };
+            if self.reply(seen, &call.stream, &reply) {
+                break;
+            }
         }
         self.judge.check_scripts();
     }
@@ -218,9 +249,13 @@ impl Server {
             };
             self.judge.fail(code, &format!("{why}{more}"));
         }
+        let seen = self.judge.halting().count();
         match self.judge.mode_of_refusal(agent, AgentProcess::of(peer)) {
             Mode::Enforce => {}
-            Mode::Monitor | Mode::Passthrough => send(stream, &Reply::default()),
+            // After a halt meanwhile, no answer denies.
+            Mode::Monitor | Mode::Passthrough => {
+                self.reply(seen, stream, &Reply::default());
+            }
         }
     }
 }
@@ -228,6 +263,13 @@ impl Server {
 /// A thread that decides calls.
 fn worker(name: &str) -> std::thread::Builder {
     std::thread::Builder::new().name(name.into()).stack_size(WORKER_STACK_BYTES)
+}
+
+/// Makes a hook wait for the reply. Returns false if it has gone.
+fn announce_wait(stream: &UnixStream, time: Duration) -> bool {
+    let ms = u32::try_from((time + HOLD_GRACE).as_millis()).unwrap_or(HOLD_MS_MAX).min(HOLD_MS_MAX);
+    let _ = stream.set_write_timeout(Some(REPLY_TIME));
+    write_frame(&mut &*stream, Kind::Hold, &Hold { ms }.encode()).is_ok()
 }
 
 fn send(stream: &UnixStream, reply: &Reply) {

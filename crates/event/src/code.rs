@@ -29,6 +29,8 @@ pub enum Code {
     OverrideAsk,
     /// A program that embeds the agent, or another hook, allows the call.
     OverrideAllow,
+    /// A person has halted the agents.
+    Halted,
     /// The session may not use tools at all.
     NoTools,
     /// Sessions may do nothing in the session's workspace.
@@ -74,6 +76,7 @@ impl Code {
             Code::OverrideDeny => "override_deny",
             Code::OverrideAsk => "override_ask",
             Code::OverrideAllow => "override_allow",
+            Code::Halted => "halted",
             Code::NoTools => "no_tools",
             Code::DeniedWorkspace => "denied_workspace",
             Code::Ungoverned => "ungoverned",

@@ -62,7 +62,8 @@ impl<'c> Case<'c> {
         answers: &'c Answers,
     ) -> Result<Case<'c>, Vec<Query>> {
         let unread = Case::unread(call, facts, policy, state, answers);
-        if state.mode == Mode::Passthrough {
+        // A halt denies at once, whatever the call does.
+        if state.mode == Mode::Passthrough || state.is_halted {
             return Ok(unread);
         }
         let rows = rows(call, facts, state.session, answers)?;

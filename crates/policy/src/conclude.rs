@@ -71,9 +71,9 @@ fn reason(finding: &Finding) -> String {
 }
 
 /// The verdict that the agent receives: first limited to the verdicts that the agent carries out, then to the mode. The
-/// mode suspends everything except a session without tools.
+/// mode suspends everything except a halt and a session without tools.
 fn answer(verdict: Verdict, findings: &[Finding], state: &State<'_>) -> Verdict {
-    if findings.iter().any(|finding| finding.code == Code::NoTools) {
+    if findings.iter().any(|finding| matches!(finding.code, Code::NoTools | Code::Halted)) {
         return verdict;
     }
     let is_asked = state.agent_asks && !state.is_refused;

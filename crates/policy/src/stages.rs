@@ -63,6 +63,13 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "deny",
     },
     Stage {
+        name: "halt",
+        find: OnCall(gates::halt),
+        lifted_by: &[],
+        finds: "any call while you have halted the agents (`castellan halt`)",
+        answers: "deny, in every mode",
+    },
+    Stage {
         name: "session gate",
         find: OnCall(gates::session),
         lifted_by: &[],

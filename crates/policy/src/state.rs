@@ -45,6 +45,8 @@ pub struct State<'s> {
     pub workspace_trust: WorkspaceTrust,
     /// The call uses an MCP server that is newer than castellan and that nobody has agreed to.
     pub is_new_server: bool,
+    /// A person has halted the session.
+    pub is_halted: bool,
     /// The reason why the session is blocked, if it is.
     pub block: Option<&'s Block>,
     /// The request id for this call if a person has to decide.
@@ -116,6 +118,7 @@ impl<'s> State<'s> {
             ceiling: AccessLevel::FullAccess,
             workspace_trust: WorkspaceTrust::Trusted,
             is_new_server: false,
+            is_halted: false,
             block: None,
             next_request: RequestId::from_seed(0),
             plan: None,

@@ -6,6 +6,7 @@ mod broken_files;
 mod consent;
 mod every_user;
 mod facts;
+mod halt;
 mod history;
 mod hostile;
 mod hostile_programs;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use castellan_agents::{AgentId, machine_family};
-use castellan_daemon::{ControlError, StatusReport, UnguardedAgent};
+use castellan_daemon::{ControlError, HaltStatus, RunStatus, StatusReport, UnguardedAgent};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -107,6 +107,17 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
             rows.push(warning(name, &text));
         }
     };
+    for HaltStatus { of, .. } in &report.halts {
+        add(
+            true,
+            "halt",
+            format!("every call of {} is denied until `castellan resume`", output::printable(of)),
+        );
+    }
+    for RunStatus { pid, profile, agents, .. } in &report.runs {
+        let agents = counted(*agents as u64, "agent");
+        add(true, "run", format!("process {pid}, profile {profile}, {agents}"));
+    }
     let failures = counted(report.failures, "failure");
     add(report.failures > 0, "failures", format!("{failures}; the last: {}", report.last_failure));
     let events = counted(report.ungoverned, "event");

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    Known, ListedPlan, PendingCall, PlanFor, RunInForce, Secret, ShownCall, ShownPlan, StatusReport,
-    TrustDecision, is_readable, listener,
+    HaltOf, HaltReport, Known, ListedPlan, PendingCall, PlanFor, RunInForce, Secret, ShownCall, ShownPlan,
+    StatusReport, TrustDecision, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -203,6 +203,19 @@ impl ControlClient {
         Ok(*plan)
     }
 
+    /// Denies every further call of these agents; with `kill` also ends their processes. The halt is in force when this
+    /// returns, and also after an error that says so.
+    pub fn halt(&self, of: HaltOf, kill: bool) -> Result<HaltReport, ControlError> {
+        let response = self.ask(&ControlRequest::Halt { of, kill })?;
+        let ControlResponse::Halted(report) = response else { return Err(no("report")) };
+        Ok(report)
+    }
+
+    /// Ends a halt; that of all agents ends every halt.
+    pub fn resume(&self, of: HaltOf) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Resume { of })
+    }
+
     /// Registers this process as a run: its profile holds for every agent below it until all of them have ended. `None`:
     /// the configured profile. Returns the profile that holds. An error if the daemon is not running, and for a milder
     /// profile if no person permits it: then nothing is registered.
@@ -274,6 +287,7 @@ impl ControlClient {
             | ControlResponse::Plan(_)
             | ControlResponse::Plans(_)
             | ControlResponse::Run(_)
+            | ControlResponse::Halted(_)
             | ControlResponse::Trusted(_)) => Ok(done),
         }
     }

@@ -169,17 +169,19 @@ impl ControlServer {
     fn place(&self, of: &PlanFor) -> Result<PlanPlace, ControlResponse> {
         match of {
             PlanFor::Workspace(path) => Ok(PlanPlace::Workspace(path.clone())),
-            PlanFor::Session(session) => {
-                let key =
-                    |agent: &AgentId| SessionKey(PartsHash::of([agent.word(), session.as_str()]).bytes());
-                match self.judge.roots_of(AgentId::ALL.iter().map(key)).as_slice() {
-                    [root] => Ok(PlanPlace::Session(*root)),
-                    [] => Err(format!("no session is called {}: see `castellan log`", shown(session))),
-                    _ => Err(format!("several agents have a session that is called {}", shown(session))),
-                }
-                .map_err(ControlResponse::Failed)
-            }
+            PlanFor::Session(session) => self.session_called(session).map(PlanPlace::Session),
         }
+    }
+
+    /// Returns the root of the sessions that an agent calls so.
+    pub(super) fn session_called(&self, session: &str) -> Result<SessionKey, ControlResponse> {
+        let key = |agent: &AgentId| SessionKey(PartsHash::of([agent.word(), session]).bytes());
+        match self.judge.roots_of(AgentId::ALL.iter().map(key)).as_slice() {
+            [root] => Ok(*root),
+            [] => Err(format!("no session is called {}: see `castellan log`", shown(session))),
+            _ => Err(format!("several agents have a session that is called {}", shown(session))),
+        }
+        .map_err(ControlResponse::Failed)
     }
 }
 
@@ -228,7 +230,7 @@ const SCOPE_LINES_LISTED: usize = 12;
 const PLANS_LISTED_MAX: usize = 64;
 
 /// Shortens a text for a record.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     text.chars().take(200).collect()
 }
 

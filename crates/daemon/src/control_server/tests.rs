@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use castellan_audit::{Config as LogConfig, Filter, Log};
 
 use super::*;
-use crate::control::{DecidedWorkspace, GrantScope, PendingCall, TrustDecision};
+use crate::control::{DecidedWorkspace, GrantScope, HaltOf, PendingCall, TrustDecision};
 use crate::memory::Memory;
 use crate::plans::Plans;
 
@@ -44,6 +44,8 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("trust", trust(TrustDecision::Unknown)),
         ("set_pin", ControlRequest::SetPin { new: "4711".to_owned() }),
         ("loosen", ControlRequest::Loosen("uninstall".to_owned())),
+        ("resume", ControlRequest::Resume { of: HaltOf::All }),
+        ("resume", ControlRequest::Resume { of: HaltOf::Agent("claude".to_owned()) }),
     ]
 }
 
@@ -63,6 +65,7 @@ fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
         ControlRequest::Refuse { id: "K7".to_owned() },
         ControlRequest::Trusted,
         ControlRequest::Trust { workspace: workspace.to_owned(), trust: denied, project: None },
+        ControlRequest::Halt { of: HaltOf::Agent("claude".to_owned()), kill: false },
     ]
 }
 
@@ -85,7 +88,7 @@ fn serve(layout: &Layout) -> ControlServer {
         secrets: Secrets::new(layout.secrets()),
         signals: channel().0,
         started: Instant::now(),
-        connections: AtomicUsize::new(0),
+        connections: Connections::default(),
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
         plan_changes: Mutex::default(),

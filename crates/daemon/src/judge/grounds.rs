@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use castellan_agents as agents;
-use castellan_event::{AccessLevel, Call, Facts, ObligationKind, Recorder, Session};
+use castellan_event::{AccessLevel, Call, Facts, Mode, ObligationKind, Recorder, Session};
 use castellan_policy::{Block, CallClass, Failed, Pending, RequestId, State, Tries};
 
 use super::planned::Planned;
@@ -41,6 +41,7 @@ pub(super) struct Grounds {
     /// The denials in its session.
     pub(super) tries: Arc<Tries>,
     ceiling: AccessLevel,
+    is_halted: bool,
     block: Option<Block>,
     is_new_server: bool,
     agent_asks: bool,
@@ -62,7 +63,11 @@ impl Judge {
     ) -> Grounds {
         let terms = asked.terms();
         let permission_mode = &call.agent.permission_mode;
-        let facts = self.facts(call, terms.mode, (whose, earlier.first), world);
+        let is_halted = self.is_halted(asked, whose);
+        let facts = match terms.mode == Mode::Passthrough || is_halted {
+            true => Facts::default(),
+            false => self.facts(call, (whose, earlier.first), world),
+        };
         let follows = self.consequence(asked, &whose.session.id);
         let tries = self.memory().tries(&whose.session.root);
         let planned = self.planned(asked, whose, (call, earlier.first.is_some()), &facts);
@@ -70,6 +75,7 @@ impl Judge {
             planned,
             tries,
             ceiling: follows.ceiling.map_or(whose.ceiling, |level| level.min(whose.ceiling)),
+            is_halted,
             block: follows.block,
             is_new_server: self.is_new_server(call, whose),
             agent_asks: asked.holds_ask(call, &facts),
@@ -104,6 +110,7 @@ impl Grounds {
             ceiling: self.ceiling,
             workspace_trust: whose.workspace_trust,
             is_new_server: self.is_new_server,
+            is_halted: self.is_halted,
             block: self.block.as_ref(),
             next_request: self.earlier.next_request,
             plan: self.planned.as_ref().map(|planned| &planned.check),

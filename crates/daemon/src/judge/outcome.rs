@@ -5,6 +5,8 @@ use std::time::Duration;
 use castellan_policy::RequestId;
 use castellan_wire::Reply;
 
+use crate::session_key::SessionKey;
+
 /// The result for a hook.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -16,6 +18,8 @@ pub(crate) enum Outcome {
         id: RequestId,
         /// The longest wait.
         time: Duration,
+        /// Its session.
+        session: SessionKey,
     },
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
-use castellan_event::{Action, Agent, Call, Facts, Mode, PartsHash, Recorder, ToolKind, Verdict};
+use castellan_event::{Action, Agent, Call, Facts, PartsHash, Recorder, ToolKind, Verdict};
 use castellan_policy::{
     Decision, Failed, RequestId, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
 };
@@ -84,7 +84,7 @@ impl Judge {
         self.log_departures(&weighed);
         self.keep_waiting(&weighed);
         if let (Some(time), Some(id)) = (decision.hold(), change.request) {
-            return Ok(Outcome::Held { id, time });
+            return Ok(Outcome::Held { id, time, session: whose.session.id });
         }
         self.tally.judged(decision.verdict);
         if call.tool.kind == ToolKind::Unknown && call.tool.name_raw != CANARY_TOOL {
@@ -179,17 +179,13 @@ impl Judge {
     }
 
     /// Returns the facts of the call, after all writes of its session. If the call is asked about again, `but` excludes
-    /// its own writes. Passthrough analyses nothing.
+    /// its own writes.
     pub(super) fn facts(
         &self,
         call: &Call,
-        mode: Mode,
         (whose, but): (&Whose, Option<u64>),
         world: &mut Recorder<'_>,
     ) -> Facts {
-        if mode == Mode::Passthrough {
-            return Facts::default();
-        }
         let changed = self.memory().changed(&whose.session.root, but);
         let mut facts = facts_after(call, &self.own, whose.inside(), changed, world);
         if !facts.own_scripts.is_empty() || !facts.session_scripts.is_empty() {

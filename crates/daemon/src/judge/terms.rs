@@ -95,6 +95,9 @@ impl Judge {
 
     /// Returns the mode for a failed event; its workspace's own files can tighten it.
     pub(super) fn mode_of_failure(&self, asked: &Asked<'_>) -> Mode {
+        if self.may_be_halted(Some(asked.agent), asked.sender.agent) {
+            return Mode::Enforce;
+        }
         match asked.in_workspace.get() {
             Some(terms) => terms.mode_of_failures(),
             None => self.mode_of_unknown(&asked.in_force, asked.sender.agent),
@@ -104,6 +107,9 @@ impl Judge {
     /// Returns the mode for the reply to a rejected connection of an agent's process. If `peer`, the connected process,
     /// embeds agents, their workspaces can tighten it.
     pub(crate) fn mode_of_refusal(&self, process: AgentProcess, peer: AgentProcess) -> Mode {
+        if self.may_be_halted(None, process) || self.may_be_halted(None, peer) {
+            return Mode::Enforce;
+        }
         let mode = |of| self.mode_of_unknown(&self.terms_below(self.ancestors(of).as_ref()), of);
         let is_known = !self.memory().sessions_in(&peer).is_empty();
         if is_known { mode(process).max(mode(peer)) } else { mode(process) }

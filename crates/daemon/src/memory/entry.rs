@@ -7,6 +7,7 @@ use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 use super::consequence::Consequence;
+use super::halts::HaltPlace;
 use super::plan::{PlanInForce, PlanPlace};
 use super::trust::WorkspaceDecision;
 use super::workspace::Workspace;
@@ -169,6 +170,16 @@ pub(super) enum Entry {
     /// A run has ended. Invalid after a reboot.
     RunOver {
         process: AgentProcess,
+    },
+    /// A person has halted sessions. `of` is for people.
+    Halt {
+        place: HaltPlace,
+        of: String,
+        at_ms: u64,
+    },
+    /// A person has ended a halt.
+    HaltOver {
+        place: HaltPlace,
     },
     /// A person has decided about a workspace; `None` removes the decision.
     Trust {

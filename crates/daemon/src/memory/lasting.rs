@@ -11,6 +11,7 @@ use super::changes::{Before, Begun, Changes, Origins};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
 use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
+use super::halts::{Halt, Halts};
 use super::marks::Marks;
 use super::plan::PlanPlace;
 use super::plans::Plans;
@@ -38,6 +39,7 @@ pub(super) struct Lasting {
     pub(super) trust: Trust,
     pub(super) plans: Plans,
     pub(super) runs: Runs,
+    pub(super) halts: Halts,
     /// MCP servers without a question.
     pub(super) servers: Servers,
     pub(super) next_request: Option<u32>,
@@ -60,6 +62,7 @@ impl Lasting {
             trust: Trust::default(),
             plans: Plans::default(),
             runs: Runs::default(),
+            halts: Halts::default(),
             servers: Servers::default(),
             next_request: None,
             suspects: HashSet::new(),
@@ -107,6 +110,7 @@ impl Lasting {
             .chain(trust)
             .chain(self.plans.entries())
             .chain(self.runs.entries())
+            .chain(self.halts.entries())
             .chain(servers);
         writeln!(file, "{}", line(&header))?;
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
@@ -170,6 +174,8 @@ impl Lasting {
             Entry::RunAgent { run, agent } => self.runs.join(run, agent),
             Entry::RunAgentsOver { run, agents } => self.runs.leave(run, &agents),
             Entry::RunOver { process } => self.runs.end(process),
+            Entry::Halt { place, of, at_ms } => self.halts.put(Halt { place, of, at_ms }),
+            Entry::HaltOver { place } => self.halts.end(&place),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),
@@ -195,6 +201,7 @@ impl Lasting {
             !self.marks.is_marked(root)
                 && !self.changes.has_changed(root)
                 && !self.plans.has_session(root)
+                && !self.halts.has_session(root)
                 && !self.is_suspect(root)
                 && self.consequences.of(root) == Consequence::default()
         };
@@ -208,6 +215,7 @@ impl Lasting {
         self.consequences.merge(&from, into);
         self.servers.merge(&from, into);
         self.plans.merge(&from, into);
+        self.halts.merge(&from, into);
         if self.suspects.remove(&from) {
             self.suspects.insert(into);
         }
@@ -321,6 +329,7 @@ impl Entry {
             Entry::Session { seen_ms: at_ms, .. }
             | Entry::Marked { at_ms, .. }
             | Entry::Run { at_ms, .. }
+            | Entry::Halt { at_ms, .. }
             | Entry::Mark { at_ms, .. } => *at_ms,
             Entry::Process { .. }
             | Entry::Ceiling { .. }
@@ -339,6 +348,7 @@ impl Entry {
             | Entry::RunAgent { .. }
             | Entry::RunAgentsOver { .. }
             | Entry::RunOver { .. }
+            | Entry::HaltOver { .. }
             | Entry::Trust { .. }
             | Entry::Servers { .. }
             | Entry::Requests { .. } => 0,

@@ -12,6 +12,12 @@ pub(super) fn intake(case: &Case<'_>) -> Found {
     problems.map(|problem| Finding::new(Verdict::Deny, Code::Malformed, problem.to_string())).collect()
 }
 
+/// Denies while a person has halted the agents.
+pub(super) fn halt(case: &Case<'_>) -> Found {
+    let message = "castellan halt is in force; a person ends it with castellan resume";
+    case.state.is_halted.then(|| Finding::new(Verdict::Deny, Code::Halted, message)).into()
+}
+
 /// Denies in a session without tools.
 pub(super) fn session(case: &Case<'_>) -> Found {
     let message = "this session is an observer: it has no tools";

@@ -26,6 +26,7 @@ const DIR: &str = "DIR";
 /// Findings that nothing exempts, with the words of the remedy.
 const CHANGES: &[(Code, &[&str], &str)] = &[
     (Code::OperatorDeny, &["apply"], "after you removed the pattern from a `deny` list in config.toml"),
+    (Code::Halted, &["resume"], "ends every halt; `castellan status` shows them"),
     (Code::NoTools, &["profile", "standard"], "the profile `observer` allows no tools"),
     (Code::DeniedWorkspace, &["trust", DIR], "agents may work in this workspace"),
     (Code::Ungoverned, &["log"], "shows the calls without a decision; a new session is not blocked"),
@@ -35,7 +36,7 @@ const CHANGES: &[(Code, &[&str], &str)] = &[
 ];
 
 /// Findings from the state of a session or a workspace, which a call that is judged again does not have.
-const OF_STATE: &[Code] = &[Code::DeniedWorkspace, Code::Ungoverned, Code::ForeignHook];
+const OF_STATE: &[Code] = &[Code::Halted, Code::DeniedWorkspace, Code::Ungoverned, Code::ForeignHook];
 
 /// Returns the ways to allow the call; never none.
 pub(super) fn remedies(

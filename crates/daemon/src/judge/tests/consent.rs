@@ -116,7 +116,8 @@ fn check_word(word: impl FnOnce(&Judge, &str), expected: Option<End>) {
     word(&bench.judge, &id.to_string());
     let (stream, _hook) = UnixStream::pair().unwrap();
     let until = Instant::now() + Duration::from_secs(600);
-    bench.judge.hold(HeldCall { id, stream, request: request(), sender, until }).unwrap();
+    let session = key_of("s");
+    bench.judge.hold(HeldCall { id, stream, request: request(), sender, session, until }).unwrap();
     assert_eq!(bench.judge.held().holds(id), expected.is_none());
     if expected.is_some() {
         assert_eq!(

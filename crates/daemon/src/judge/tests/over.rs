@@ -143,12 +143,12 @@ pub(super) fn start_headless(bench: &mut Bench) -> std::process::Child {
 /// Sends a call that is held for a person.
 fn hold(bench: &Bench, request: &Request) {
     let outcome = bench.judge.answer(request, bench.process.into(), Instant::now(), Holding::May);
-    let Outcome::Held { id, time } = outcome else { panic!("{outcome:?}") };
+    let Outcome::Held { id, time, .. } = outcome else { panic!("{outcome:?}") };
     let (stream, hook) = std::os::unix::net::UnixStream::pair().unwrap();
     std::mem::forget(hook);
     let until = Instant::now() + time;
-    let (request, sender) = (request.clone(), bench.process.into());
-    bench.judge.hold(HeldCall { id, stream, request, sender, until }).unwrap();
+    let (request, sender, session) = (request.clone(), bench.process.into(), key_of("s"));
+    bench.judge.hold(HeldCall { id, stream, request, sender, session, until }).unwrap();
 }
 
 fn play(bench: &mut Bench, text: &str) {
