@@ -27,6 +27,7 @@ mod layers;
 mod layout;
 mod limits;
 mod live;
+mod lost;
 mod memory;
 mod monitor;
 mod notification;

@@ -19,6 +19,7 @@ use crate::gaps;
 use crate::judge::{Judge, random};
 use crate::layout::{Layout, LayoutError};
 use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
+use crate::lost;
 use crate::memory::Memory;
 use crate::monitor::Monitor;
 use crate::peers::Peers;
@@ -95,6 +96,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     policy_state.record_start(&judge);
     if let Some(trouble) = trouble {
         judge.fail("state", &trouble);
+        lost::restore(&judge);
     }
     gaps::collect(layout.home(), &judge);
 

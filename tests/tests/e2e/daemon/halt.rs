@@ -118,6 +118,26 @@ fn a_halt_is_of_one_agent_or_one_session() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Without its state on disk, the daemon still knows from the log that a person has halted the agents.
+#[test]
+fn a_lost_state_ends_no_halt() -> anyhow::Result<()> {
+    let home = home("halt-lost", ENFORCE)?;
+    let lose = || -> anyhow::Result<()> {
+        kill(home.start_daemon()?)?;
+        Ok(fs::remove_file(home.castellan().join("state/journal"))?)
+    };
+    lose()?;
+    assert_eq!(answer(&home, "ls")?, "defer");
+    home.run_castellan(&["halt", "--agent", "claude"])?;
+    lose()?;
+    check_halted(&home)?;
+    assert_eq!(status(&home)["halts"][0]["of"], "all agents");
+    assert_eq!(terminal::run_castellan(&home, &["resume"])?.code, Some(0));
+    lose()?;
+    assert_eq!(answer(&home, "ls")?, "defer");
+    Ok(())
+}
+
 #[test]
 fn a_halt_starts_the_daemon_that_it_needs() -> anyhow::Result<()> {
     let home = Home::with_castellan("halt-start", ENFORCE, RULES)?;
