@@ -48,6 +48,7 @@ fn record(verdict: &str, command: String) -> Record {
         event: "PreToolUse".into(),
         agent: "claude_code".into(),
         agent_pid: 4711,
+        run: 7,
         session_id: "0b6f1c1e-6ef3-4d1c-9d35-3d1f4d1d6d11".into(),
         permission_mode: "default".into(),
         cwd: "/home/user/project".into(),

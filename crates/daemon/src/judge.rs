@@ -134,11 +134,12 @@ impl Judge {
             });
         };
         let ancestors = self.ancestors(sender.connected);
+        let run = self.run_above(ancestors.as_ref());
         let asked = || {
             let epoch = self.memory().epoch();
             let (in_force, in_workspace) = (self.terms_below(ancestors.as_ref()), OnceCell::new());
             let reviewed = Rc::clone(&reviewed);
-            Asked { agent, request, sender, started, epoch, in_force, in_workspace, holding, reviewed }
+            Asked { agent, request, sender, run, started, epoch, in_force, in_workspace, holding, reviewed }
         };
         for _ in 0..JUDGED_AGAIN_MAX {
             let asked = asked();

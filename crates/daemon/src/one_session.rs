@@ -101,7 +101,7 @@ impl OneSession {
     ) -> Record {
         let workspace = self.workspace.as_ref().map_or("", Workspace::inside);
         let reported = &self.seen_texts;
-        Judged { call, decision, answers, change, policy: "", review: "", workspace, reported }
+        Judged { call, decision, answers, change, policy: "", run: 0, review: "", workspace, reported }
             .record(duration)
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
+    /// Process id of the run; 0 without one.
+    pub(crate) run: u32,
     /// The reviewer's reason; empty without a review.
     pub(crate) review: &'a str,
     /// The directory whose contents belong to the workspace; empty if there is none.
@@ -35,7 +37,7 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, review, workspace, reported } = self;
+        let Judged { call, decision, answers, change, policy, run, review, workspace, reported } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -68,6 +70,7 @@ impl Judged<'_> {
             correlation_id: call.correlation_id,
             request: change.request.map(|id| id.to_string()).unwrap_or_default().into(),
             agent_pid: agent.pid,
+            run: *run,
             real_cwd: real("/", &agent.cwd).into(),
             workspace: (*workspace).into(),
             tool: call.tool.name.clone().into(),

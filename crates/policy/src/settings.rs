@@ -200,15 +200,8 @@ impl Profile {
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
             // No value is milder than that of another profile, so that a switch to it only tightens.
             Profile::Observer => {
-                let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
-                Settings {
-                    tools: false,
-                    opaque: NotAllow::Deny,
-                    own_opaque: OwnOpaque::Ask,
-                    probing: DeferOrAsk::Ask,
-                    ungoverned,
-                    ..bounded
-                }
+                let strict = Profile::Strict.settings();
+                Settings { profile: self, tools: false, own_opaque: OwnOpaque::Ask, ..strict }
             }
             Profile::Kit => Settings {
                 default_verdict: AllowOrDefer::Allow,

@@ -29,7 +29,7 @@ fn run() -> Result<ExitCode> {
         &mut UnixStream::connect(Path::new(socket))?,
         &json!({ "run": { "profile": profile } }),
     )?;
-    if !response["run"].is_object() {
+    if response.get("run").is_none() {
         bail!("{response}");
     }
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;

@@ -21,6 +21,9 @@ pub struct CallRecord {
     pub agent: Text,
     /// Process id of the agent.
     pub agent_pid: u32,
+    /// Process id of the run that the agent is below, the innermost one; absent without a run.
+    #[serde(skip_serializing_if = "is_none")]
+    pub run: u32,
     /// The agent's session id.
     pub session_id: Text,
     /// The sub-agent's id; empty for the main agent.
@@ -74,6 +77,11 @@ pub struct CallRecord {
     pub policy: Text,
     /// Time from the frame to this record, in microseconds.
     pub duration_us: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(pid: &u32) -> bool {
+    *pid == 0
 }
 
 /// A file that a call names.

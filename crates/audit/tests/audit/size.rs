@@ -113,6 +113,7 @@ fn call_of(text: &str, entries: usize) -> Record {
         event: text.into(),
         agent: text.into(),
         agent_pid: u32::MAX,
+        run: u32::MAX,
         session_id: text.into(),
         subagent_id: text.into(),
         permission_mode: text.into(),

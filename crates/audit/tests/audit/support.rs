@@ -118,6 +118,7 @@ pub(crate) fn full_call() -> CallRecord {
         event: "PreToolUse".into(),
         agent: "claude_code".into(),
         agent_pid: 4711,
+        run: 7,
         session_id: "s-1".into(),
         subagent_id: "a-2".into(),
         permission_mode: "default".into(),

@@ -23,6 +23,8 @@ pub(super) struct Asked<'a> {
     pub(super) agent: AgentId,
     pub(super) request: &'a Request,
     pub(super) sender: Sender,
+    /// Process id of the innermost run above the sender; 0 without one.
+    pub(super) run: u32,
     pub(super) started: Instant,
     /// Epoch at the arrival. It is read before the data that it protects.
     pub(super) epoch: Epoch,

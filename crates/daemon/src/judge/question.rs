@@ -75,6 +75,7 @@ impl Judge {
             answers: &weighed.answers,
             change,
             policy: policy.hash(),
+            run: asked.run,
             workspace: whose.inside(),
             reported: &self.seen_texts,
         };

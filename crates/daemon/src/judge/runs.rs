@@ -36,6 +36,12 @@ impl Judge {
         }
     }
 
+    /// Returns the process id of the innermost run above a process; 0 without one, or if that is unknown.
+    pub(super) fn run_above(&self, ancestors: Option<&Ancestors>) -> u32 {
+        let known = ancestors.filter(|ancestors| ancestors.is_whole);
+        known.map_or(0, |ancestors| self.memory().runs_above(ancestors).innermost)
+    }
+
     /// Returns the profile that holds for a process.
     pub(crate) fn held_for(&self, process: AgentProcess) -> HeldProfile {
         self.held_below(self.ancestors(process).as_ref(), &self.terms())
@@ -43,7 +49,7 @@ impl Judge {
 
     fn held_below(&self, ancestors: Option<&Ancestors>, in_force: &Terms) -> HeldProfile {
         let Some(ancestors) = ancestors else { return HeldProfile { profile: None, is_in_run: false } };
-        let RunsAbove { profiles, is_unknown } = self.memory().runs_above(ancestors);
+        let RunsAbove { profiles, is_unknown, innermost: _ } = self.memory().runs_above(ancestors);
         // A process with unknown ancestors may be below no run.
         let configured = is_unknown.then_some(None);
         // A run without a profile holds what holds around it.

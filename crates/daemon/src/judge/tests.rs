@@ -110,6 +110,7 @@ impl Bench {
             agent: AgentId::CLAUDE,
             request,
             sender: Sender::default(),
+            run: 0,
             started: Instant::now(),
             epoch: self.judge.memory().epoch(),
             in_force: self.judge.terms(),

@@ -7,7 +7,7 @@ use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 use super::consequence::Consequence;
-use super::halts::HaltPlace;
+use super::halt::HaltPlace;
 use super::plan::{PlanInForce, PlanPlace};
 use super::trust::WorkspaceDecision;
 use super::workspace::Workspace;

@@ -36,6 +36,8 @@ pub(crate) struct RunsAbove {
     pub(crate) profiles: Vec<Option<Profile>>,
     /// Any run may be above the process, or none.
     pub(crate) is_unknown: bool,
+    /// Process id of the last of the runs; 0 without any.
+    pub(crate) innermost: u32,
 }
 
 impl Run {
@@ -113,8 +115,10 @@ impl Memory {
 
     /// Returns the runs above a process.
     pub(crate) fn runs_above(&self, ancestors: &Ancestors) -> RunsAbove {
-        let profiles = self.lasting.runs.above(ancestors).iter().map(|run| run.profile).collect();
-        RunsAbove { profiles, is_unknown: !ancestors.is_whole }
+        let runs = self.lasting.runs.above(ancestors);
+        let innermost = runs.last().map_or(0, |run| run.process.pid);
+        let profiles = runs.iter().map(|run| run.profile).collect();
+        RunsAbove { profiles, is_unknown: !ancestors.is_whole, innermost }
     }
 
     /// Returns the profiles of the runs in which agents of a session have asked.

@@ -67,6 +67,10 @@ fn an_observers_run_has_no_tools_in_any_mode() -> anyhow::Result<()> {
         let records = home.records()?;
         let denied = |record: &&Json| record["call"]["findings"][0]["code"] == "no_tools";
         assert!(records.iter().filter(denied).count() >= 8, "{records:?}");
+        let own = std::process::id();
+        assert!(records.iter().filter(denied).all(|record| record["call"]["run"] == own), "{records:?}");
+        let before = records.iter().find(|record| record["type"] == "call").unwrap();
+        assert_eq!(before["call"]["run"], Json::Null, "{before}");
     }
     Ok(())
 }
