@@ -105,11 +105,8 @@ fn a_key_stands_only_where_it_may() {
         ],
     );
     for key in KEYS.iter().filter(|key| key.place == Place::AboveProject) {
-        let value = match key.kind {
-            _ if !key.default.is_empty() => key.default.to_owned(),
-            Kind::Word([word, ..]) => format!("'{word}'"),
-            _ => "'x'".to_owned(),
-        };
+        let word = if let Kind::Word([word, ..]) = key.kind { *word } else { "x" };
+        let value = if key.default.is_empty() { format!("'{word}'") } else { key.default.to_owned() };
         let text = format!("version = 1\n{} = {value}", key.name);
         check_as(Layer::Organisation, &text, &[]);
         check_as(Layer::User, &text, &[]);
