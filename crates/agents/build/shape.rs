@@ -44,6 +44,8 @@ pub(crate) struct Agent {
     pub(crate) server_file: String,
     pub(crate) plugin_manifest: String,
     pub(crate) transcript: Transcript,
+    #[serde(default)]
+    pub(crate) run: Run,
     pub(crate) paths: Paths,
     pub(crate) families: Families,
 }
@@ -345,6 +347,63 @@ pub(crate) struct Snapshots {
     pub(crate) folder: String,
     pub(crate) prefix: String,
     pub(crate) suffix: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Run {
+    pub(crate) new_session: Option<String>,
+    pub(crate) selects_session: Vec<String>,
+    pub(crate) streams: Vec<Vec<String>>,
+    pub(crate) stream_words: Vec<String>,
+    pub(crate) unsaved: Vec<String>,
+    pub(crate) transcripts: Vec<TranscriptPlace>,
+    pub(crate) observer: Option<Observer>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TranscriptPlace {
+    pub(crate) folder: String,
+    pub(crate) levels: usize,
+    #[serde(default)]
+    pub(crate) names_parent: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Observer {
+    pub(crate) arguments: Vec<String>,
+    pub(crate) settings_option: Option<String>,
+    #[serde(default)]
+    pub(crate) commands: Vec<String>,
+    #[serde(default)]
+    pub(crate) after_command: Vec<String>,
+    #[serde(default)]
+    pub(crate) flags: Vec<String>,
+    #[serde(default)]
+    pub(crate) valued: Vec<String>,
+    pub(crate) variables: Vec<Variables>,
+    pub(crate) home_with: Option<String>,
+    pub(crate) config: Option<ObserverConfig>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Variables {
+    pub(crate) names: Vec<String>,
+    pub(crate) with: Option<String>,
+    pub(crate) without: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ObserverConfig {
+    pub(crate) file: String,
+    pub(crate) keys: Vec<String>,
+    pub(crate) provider_keys: Vec<String>,
+    pub(crate) hooks: String,
+    pub(crate) login: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -5,7 +5,7 @@ use std::fmt::{Debug, Write as _};
 use toml::Spanned;
 
 use crate::shape::{
-    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Snapshots, Tool,
+    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Observer, Run, Snapshots, Tool,
 };
 
 /// Returns the table, one `Spec` for each agent, for a module with the types in scope.
@@ -105,6 +105,7 @@ fn spec(agent: &Agent) -> String {
     field("server_file", quoted(&agent.server_file));
     field("plugin_manifest", quoted(&agent.plugin_manifest));
     field("transcript", transcript(agent));
+    field("run", run(&agent.run));
     field("paths", paths(agent));
     field("families", families(agent));
     text + "},\n"
@@ -212,6 +213,46 @@ fn transcript(agent: &Agent) -> String {
     format!(
         "Transcript {{ words: &{:?}, hookless: {hookless}, subagents: {:?} }}",
         transcript.words, transcript.subagents
+    )
+}
+
+fn run(run: &Run) -> String {
+    let streams = rows(&run.streams, |words| format!("&{words:?}"));
+    let transcripts = rows(&run.transcripts, |place| {
+        let (folder, levels, names_parent) = (&place.folder, place.levels, place.names_parent);
+        format!("TranscriptPlace {{ folder: {folder:?}, levels: {levels}, names_parent: {names_parent} }}")
+    });
+    let observer = run.observer.as_ref().map(observer);
+    let observer = observer.map_or("None".to_owned(), |observer| format!("Some({observer})"));
+    format!(
+        "Run {{ new_session: {:?}, selects_session: &{:?}, streams: {streams}, stream_words: &{:?}, unsaved: &{:?}, \
+         transcripts: {transcripts}, observer: {observer} }}",
+        run.new_session, run.selects_session, run.stream_words, run.unsaved
+    )
+}
+
+fn observer(of: &Observer) -> String {
+    let variables = rows(&of.variables, |group| {
+        let (names, with, without) = (&group.names, &group.with, &group.without);
+        format!("Variables {{ names: &{names:?}, with: {with:?}, without: {without:?} }}")
+    });
+    let config = of.config.as_ref().map(|config| {
+        format!(
+            "Some(ObserverConfig {{ file: {:?}, keys: &{:?}, provider_keys: &{:?}, hooks: {:?}, login: {:?} }})",
+            config.file, config.keys, config.provider_keys, config.hooks, config.login
+        )
+    });
+    format!(
+        "Observer {{ arguments: &{:?}, settings_option: {:?}, commands: &{:?}, after_command: &{:?}, flags: &{:?}, \
+         valued: &{:?}, variables: {variables}, home_with: {:?}, config: {} }}",
+        of.arguments,
+        of.settings_option,
+        of.commands,
+        of.after_command,
+        of.flags,
+        of.valued,
+        of.home_with,
+        config.unwrap_or_else(|| "None".to_owned())
     )
 }
 

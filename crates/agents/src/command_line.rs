@@ -121,6 +121,11 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
     found
 }
 
+/// Returns the options of a command line with their values, also if a word may be the value of an unknown option.
+pub(crate) fn named_values<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<(String, String)> {
+    options(agent, arguments).into_iter().map(|given| (given.name, given.value)).collect()
+}
+
 /// Returns the environment variables that switch an agent's hooks off if set.
 pub fn off_variables(agent: AgentId) -> &'static [&'static str] {
     agent.spec().off_variables

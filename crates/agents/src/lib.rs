@@ -27,10 +27,12 @@ mod permissions;
 mod plugins;
 mod question;
 mod reply;
+mod run;
 mod settings;
 mod shell_words;
 mod spec;
 mod start;
+mod stream;
 mod switches;
 mod table;
 mod tools;
@@ -79,6 +81,11 @@ pub use plugins::{
 };
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Message, Reply, encode, encode_failure, encode_refusal, is_deferral, is_denial};
+pub use run::{
+    ConfigProblem, GivenSession, ObserverFiles, ObserverProblem, TranscriptPlace, can_observe, given_session,
+    guarded_arguments, has_own_home, is_session_id, is_stream, observer_arguments, observer_config,
+    observer_files, observer_variables, stream_words, transcript_places, unsaved,
+};
 pub use settings::{
     Foreign, HOOK_NAME, Inspection, Registered, SettingsProblem, inspect, register, unregister,
 };
@@ -87,6 +94,10 @@ pub use spec::{
     Version,
 };
 pub use start::{agent_line, hook_start};
+pub use stream::{
+    StreamCall, StreamLine, StreamProblem, TOKENS_MAX, Tokens, UsageReport, is_about_usage, stream_line,
+    transcript_usage,
+};
 pub use switches::switches_off;
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptError, TranscriptLine, subagent_transcripts, transcript_line,

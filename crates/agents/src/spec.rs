@@ -5,6 +5,8 @@
 
 use castellan_event::ToolKind;
 
+use crate::run::Run;
+
 /// The data of one agent.
 #[derive(Debug)]
 pub(crate) struct Spec {
@@ -64,6 +66,8 @@ pub(crate) struct Spec {
     /// The path of a plugin's manifest, relative to the plugin.
     pub(crate) plugin_manifest: &'static str,
     pub(crate) transcript: Transcript,
+    /// Its start by `castellan run`.
+    pub(crate) run: Run,
     /// The agent's own files.
     pub(crate) paths: &'static [AgentPaths],
     /// The code for all other differences.

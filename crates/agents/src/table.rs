@@ -2,6 +2,7 @@
 
 use castellan_event::ToolKind;
 
+use crate::run::{Observer, ObserverConfig, Run, TranscriptPlace, Variables};
 use crate::spec::{
     Acts, AgentPaths, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless,
     IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, NativeFamily, Objections, Options,
