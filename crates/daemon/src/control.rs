@@ -180,6 +180,13 @@ pub enum ControlRequest {
         /// The word of the profile.
         profile: Option<String>,
     },
+    /// Records what the requesting process saw of the agent in its run. Only the process that registered a run may.
+    Note {
+        /// The kind.
+        kind: RunNote,
+        /// The text for the record.
+        text: String,
+    },
     /// Denies every further call of these agents, until [`ControlRequest::Resume`]. Tightens. Rejected within an agent,
     /// which could stop others by it.
     Halt {
@@ -216,6 +223,7 @@ impl ControlRequest {
             | ControlRequest::ApprovePlan { .. }
             | ControlRequest::Plans
             | ControlRequest::Run { .. }
+            | ControlRequest::Note { .. }
             | ControlRequest::Halt { .. }
             | ControlRequest::Resume { .. } => CONTROL_VERSION,
             ControlRequest::Status
@@ -331,6 +339,32 @@ pub struct RunInForce {
     pub profile: String,
     /// The agents may use tools.
     pub has_tools: bool,
+}
+
+/// A kind of note about a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunNote {
+    /// The model requested a tool call.
+    ToolAttempt,
+    /// A token budget is spent: the agent is ended.
+    TokenBudgetExceeded,
+    /// The agent's reports of usage cannot be read: the agent is ended.
+    TokenUsageUnreadable,
+    /// `castellan run` failed: the agent is ended.
+    RunFailed,
+}
+
+impl RunNote {
+    /// Returns the word in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunNote::ToolAttempt => "tool_attempt",
+            RunNote::TokenBudgetExceeded => "token_budget_exceeded",
+            RunNote::TokenUsageUnreadable => "token_usage_unreadable",
+            RunNote::RunFailed => "run_failed",
+        }
+    }
 }
 
 /// The sessions of a halt.
@@ -665,6 +699,7 @@ impl ControlRequest {
                 | ControlRequest::Plans
                 | ControlRequest::ShowPlan { .. }
                 | ControlRequest::ProposePlan { .. }
+                | ControlRequest::Note { .. }
         )
     }
 }

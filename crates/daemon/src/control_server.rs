@@ -161,6 +161,7 @@ impl ControlServer {
             ControlRequest::Run { profile } => {
                 return self.start_run(profile.as_deref(), peer).map(ControlResponse::Run);
             }
+            ControlRequest::Note { kind, text } => self.note_run(*kind, text, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
             ControlRequest::Trust { workspace, trust: decision, project } => {

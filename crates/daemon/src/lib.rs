@@ -76,8 +76,8 @@ pub use config::{
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, EndedProcess,
     GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, ListedPlan, PendingCall, PlanFor, ProjectFiles,
-    RunInForce, RunStatus, Secret, ShownCall, ShownPlan, StatusReport, TrustDecision, UnguardedAgent,
-    VerdictCounts,
+    RunInForce, RunNote, RunStatus, Secret, ShownCall, ShownPlan, StatusReport, TrustDecision,
+    UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

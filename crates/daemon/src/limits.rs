@@ -291,6 +291,9 @@ pub(crate) const ANCESTRY_READS_MAX: usize = 4;
 /// Registered runs at a time. People start a handful; a program that starts more gets an error.
 pub(crate) const RUNS_MAX: usize = 256;
 
+/// Characters of a note about a run: a tool's input of 4096 characters, with its names.
+pub(crate) const NOTE_CHARS_MAX: usize = 5000;
+
 /// Agent processes of a run that are stored, before ended ones are dropped. A run starts one agent; with its sub-agents
 /// and restarts some dozens. A call of a further one is denied.
 pub(crate) const AGENTS_PER_RUN_MAX: usize = 1024;

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    HaltOf, HaltReport, Known, ListedPlan, PendingCall, PlanFor, RunInForce, Secret, ShownCall, ShownPlan,
-    StatusReport, TrustDecision, is_readable, listener,
+    HaltOf, HaltReport, Known, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, Secret, ShownCall,
+    ShownPlan, StatusReport, TrustDecision, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -223,6 +223,11 @@ impl ControlClient {
         let response = self.ask(&ControlRequest::Run { profile: profile.map(str::to_owned) })?;
         let ControlResponse::Run(run) = response else { return Err(no("run")) };
         Ok(run)
+    }
+
+    /// Records what this process saw of the agent in its run. An error unless this process registered the run.
+    pub fn note_run(&self, kind: RunNote, text: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Note { kind, text: text.to_owned() })
     }
 
     /// Checks that castellan's daemon listens, before a person is asked for a secret.

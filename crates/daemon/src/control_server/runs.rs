@@ -6,9 +6,11 @@ use std::sync::PoisonError;
 use castellan_policy::Profile;
 
 use super::{ControlServer, Peer, alphanumeric_start};
-use crate::control::{ControlResponse, RunInForce, RunStatus};
+use crate::control::{ControlResponse, RunInForce, RunNote, RunStatus};
 use crate::judge::{CONFIGURED, HeldProfile};
+use crate::limits::NOTE_CHARS_MAX;
 use crate::peers::AgentProcess;
+use crate::presence::is_within_agent;
 
 impl ControlServer {
     /// Registers the requesting process as a run. The process comes from the connection, never from the request.
@@ -53,6 +55,20 @@ impl ControlServer {
             return Err(self.refused("run", word, peer, why));
         }
         self.check_presence("run", word, peer)
+    }
+
+    /// Records a note about the run that the requesting process registered. Another process cannot add one: neither the
+    /// agent in the run, nor another run. A note of a run that an agent started is marked.
+    pub(super) fn note_run(&self, kind: RunNote, text: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        let process = AgentProcess { pid: peer.pid, started: peer.started };
+        if !self.judge.runs().iter().any(|(run, _)| run.process == process) {
+            let why = "only the process that registered a run may record notes about it".to_owned();
+            return self.conclude("note", kind.as_str(), peer, Err(why));
+        }
+        let guarded = |pid, started| self.peers.is_guarded(pid, started);
+        let mark = if is_within_agent(peer.pid, guarded) { "within an agent: " } else { "" };
+        let text: String = mark.chars().chain(text.chars()).take(NOTE_CHARS_MAX).collect();
+        self.conclude(kind.as_str(), &text, peer, Ok(()))
     }
 
     /// The registered runs, the oldest first.

@@ -6,7 +6,8 @@ use std::sync::mpsc::channel;
 use castellan_audit::{Config as LogConfig, Filter, Log};
 
 use super::*;
-use crate::control::{DecidedWorkspace, GrantScope, HaltOf, PendingCall, TrustDecision};
+use crate::control::{DecidedWorkspace, GrantScope, HaltOf, PendingCall, RunNote, TrustDecision};
+use crate::limits::NOTE_CHARS_MAX;
 use crate::memory::Memory;
 use crate::plans::Plans;
 
@@ -138,6 +139,46 @@ fn whatever_loosens_needs_a_person() {
     for request in others(&workspace, &shown) {
         assert!(!is_refused(&request));
     }
+}
+
+/// Only the process of the connection that registered a run adds notes, so no agent writes about another's session.
+#[test]
+fn only_a_run_records_notes_about_itself() {
+    let root = tempfile::tempdir().unwrap();
+    let own = rustix::process::geteuid().as_raw();
+    let layout = Layout::read(&root.path().join("home")).unwrap();
+    let layout = layout.with_organisation(&root.path().join("organisation"), own);
+    layout.create().unwrap();
+    let server = serve(&layout);
+    let known = Known::default();
+    let peer = |pid| {
+        let started = Process::read(pid).map_or(0, |process| process.started);
+        Peer { pid, started, uid: own, known: &known }
+    };
+    let (this, above) = (peer(std::process::id()), peer(std::os::unix::process::parent_id()));
+    let note = |text: &str, peer| {
+        let request = ControlRequest::Note { kind: RunNote::ToolAttempt, text: text.to_owned() };
+        server.carry_out(&request, peer)
+    };
+    assert!(matches!(note("early", this), Err(ControlResponse::Failed(_))));
+    let observer = ControlRequest::Run { profile: Some("observer".to_owned()) };
+    assert!(matches!(server.carry_out(&observer, this), Ok(ControlResponse::Run(_))));
+    assert_eq!(note("seen", this), Ok(ControlResponse::Done));
+    assert_eq!(note(&"x".repeat(1 << 20), this), Ok(ControlResponse::Done));
+    // A reused process id, another process, and one that cannot be inspected.
+    for other in [Peer { started: this.started + 1, ..this }, above, peer(0)] {
+        assert!(matches!(note("forged", other), Err(ControlResponse::Failed(_))));
+    }
+    let entries = castellan_audit::read(&layout.log(), &Filter::default()).unwrap().entries;
+    let notes: Vec<String> = entries
+        .into_iter()
+        .filter_map(|entry| if let Record::Control(control) = entry.record { Some(control) } else { None })
+        .filter(|control| control.action == "tool_attempt")
+        .map(|control| control.argument.into())
+        .collect();
+    // These tests may themselves run within an agent.
+    let notes: Vec<&str> = notes.iter().map(|note| note.trim_start_matches("within an agent: ")).collect();
+    assert!(matches!(notes[..], ["seen", long] if long.len() <= NOTE_CHARS_MAX), "{notes:?}");
 }
 
 #[test]
