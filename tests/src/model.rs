@@ -31,10 +31,10 @@ pub struct Script {
     pub prompt: String,
     /// The turns, in order. The next turn is served when all calls of the previous turn have results.
     pub turns: Vec<Vec<Block>>,
-    /// True to serve the turns also to an agent that offers no tools.
-    pub is_for_no_tools: bool,
     /// An action just before the turn with this number is served.
     pub before: Option<(usize, Happening)>,
+    /// The model also requests calls where the agent offers no tools.
+    pub insists: bool,
 }
 
 /// An action that changes the world while a model runs.
@@ -43,17 +43,18 @@ pub type Happening = Box<dyn Fn() + Send + Sync>;
 impl Script {
     /// A script for the main conversation.
     pub fn main(turns: impl Into<Vec<Vec<Block>>>) -> Script {
-        Script { prompt: String::new(), turns: turns.into(), is_for_no_tools: false, before: None }
+        Script { prompt: String::new(), turns: turns.into(), before: None, insists: false }
     }
 
     /// A script for the conversation that opens with `prompt`: a sub-agent's.
     pub fn subagent(prompt: &str, turns: impl Into<Vec<Vec<Block>>>) -> Script {
-        Script { prompt: prompt.to_owned(), turns: turns.into(), is_for_no_tools: false, before: None }
+        Script { prompt: prompt.to_owned(), turns: turns.into(), before: None, insists: false }
     }
 
-    /// Serves the turns also to an agent that offers no tools: a model may name any tool.
-    pub fn for_no_tools(self) -> Script {
-        Script { is_for_no_tools: true, ..self }
+    /// Also requests calls where the agent offers no tools.
+    #[must_use]
+    pub fn insisting(self) -> Script {
+        Script { insists: true, ..self }
     }
 
     /// Adds an action just before turn `turn` is served.
@@ -254,8 +255,9 @@ impl State {
         let (number, script) = subagents
             .find(|(_, script)| conversation.opening.contains(&script.prompt))
             .map_or((0, self.scripts.first()), |(number, script)| (number, Some(script)));
-        let is_served = |script: &&Script| script.is_for_no_tools || !conversation.tools.is_empty();
-        let turns = script.filter(is_served).map_or(&[][..], |script| &script.turns);
+        let turns = script
+            .filter(|script| script.insists || !conversation.tools.is_empty())
+            .map_or(&[][..], |script| &script.turns);
         let index = turns_done(turns, conversation.results.len());
         if let Some((_, happens)) =
             script.and_then(|script| script.before.as_ref()).filter(|(turn, _)| *turn == index)

@@ -5,7 +5,8 @@ use std::fmt::{Debug, Write as _};
 use toml::Spanned;
 
 use crate::shape::{
-    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Observer, Run, Snapshots, Tool,
+    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Observer, Run, Snapshots,
+    Tool,
 };
 
 /// Returns the table, one `Spec` for each agent, for a module with the types in scope.

@@ -95,8 +95,8 @@ pub use spec::{
 };
 pub use start::{agent_line, hook_start};
 pub use stream::{
-    StreamCall, StreamLine, StreamProblem, TOKENS_MAX, Tokens, UsageReport, is_about_usage, stream_line,
-    transcript_usage,
+    StreamCall, StreamLine, StreamProblem, TOKENS_MAX, Tokens, UsageReport, stream_line, transcript_usage,
+    transcript_words,
 };
 pub use switches::switches_off;
 pub use transcript::{

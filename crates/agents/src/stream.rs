@@ -123,7 +123,7 @@ pub fn stream_line(agent: AgentId, line: &[u8]) -> Result<StreamLine, StreamProb
     }
 }
 
-/// Reads the usage in one line of a transcript, without its line break.
+/// Reads the usage and the calls in one line of a transcript, without its line break.
 pub fn transcript_usage(agent: AgentId, line: &[u8]) -> Result<StreamLine, StreamProblem> {
     let fields = object(line)?;
     let mut read = match agent.spec().families.transcript {
@@ -135,10 +135,9 @@ pub fn transcript_usage(agent: AgentId, line: &[u8]) -> Result<StreamLine, Strea
     Ok(read)
 }
 
-/// Reports whether a line of a transcript may report usage.
-pub fn is_about_usage(line: &[u8]) -> bool {
-    const WORD: &[u8] = b"usage";
-    line.windows(WORD.len()).any(|window| window == WORD)
+/// Returns the words without which no line of a transcript is about usage or a call.
+pub fn transcript_words(agent: AgentId) -> impl Iterator<Item = &'static str> {
+    agent.spec().transcript.words.iter().copied().chain(["usage"])
 }
 
 fn object(line: &[u8]) -> Result<Map<String, Json>, StreamProblem> {

@@ -29,6 +29,7 @@ pub(crate) mod restart;
 pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod rules;
+pub(crate) mod run;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod status;
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Refuse a pending call, or revoke its approval
     Refuse(refuse::Options),
+    /// Start an agent under a profile and budgets, and end all that it leaves behind
+    Run(run::Options),
     /// Put a plan in force, propose one, approve its scope, show the departures
     #[command(subcommand)]
     Plan(plan::Command),
@@ -146,6 +149,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
+        Command::Run(options) => run::run(global, options),
         Command::Plan(command) => plan::run(global, command),
         Command::Trust(options) => trust::run(global, options),
         Command::Presence(command) => presence::run(global, command),

@@ -19,6 +19,12 @@ pub(crate) enum Exit {
     Ask,
     Deny,
     Pending,
+    Budget,
+    RunFailed,
+    NotExecutable,
+    NotFound,
+    /// The exit code of an agent that `run` started.
+    Agent(u8),
 }
 
 /// Each exit with its code and meaning. `--help`, the man page and the documentation use this table.
@@ -34,6 +40,14 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (Exit::Ask, 10, "of `check`: asked"),
     (Exit::Deny, 11, "of `check`: denied"),
     (Exit::Pending, 12, "of `apply --check`: edited files wait to be applied"),
+    (
+        Exit::Budget,
+        124,
+        "of `run`: a token budget is spent, or its tokens cannot be read; the agent is ended",
+    ),
+    (Exit::RunFailed, 125, "of `run`: castellan failed; the agent did not start, or is ended"),
+    (Exit::NotExecutable, 126, "of `run`: the agent cannot be executed"),
+    (Exit::NotFound, 127, "of `run`: the agent is not installed"),
 ];
 
 impl Exit {
@@ -60,6 +74,9 @@ impl Exit {
     }
 
     fn code(self) -> u8 {
+        if let Exit::Agent(code) = self {
+            return code;
+        }
         EXITS.iter().find(|(exit, ..)| *exit == self).map_or(u8::MAX, |(_, code, _)| *code)
     }
 }
@@ -72,7 +89,7 @@ impl From<Exit> for ExitCode {
 
 /// Returns the table of exit codes for `--help`.
 pub(crate) fn help() -> String {
-    let lines = EXITS.iter().map(|(_, code, meaning)| format!("\n  {code:>2}  {meaning}"));
+    let lines = EXITS.iter().map(|(_, code, meaning)| format!("\n  {code:>3}  {meaning}"));
     format!("Exit codes:{}", lines.collect::<String>())
 }
 

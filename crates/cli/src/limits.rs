@@ -73,3 +73,57 @@ pub(crate) const PACKAGE_LEVELS_MAX: usize = 3;
 
 /// Bytes of a package manifest. Real ones have a few KiB.
 pub(crate) const PACKAGE_MANIFEST_BYTES_MAX: u64 = 64 * 1024;
+
+/// Bytes of one line of an agent's stream or transcript that are read. Tool results with images have a few MiB.
+pub(crate) const STREAM_LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Bytes that `run` copies at once, and the size of its pipe: fewer system calls than with the usual 64 KiB.
+pub(crate) const STREAM_CHUNK_BYTES: usize = 256 * 1024;
+
+/// Responses of one start whose numbers may still grow. An agent has a few open responses at a time.
+pub(crate) const RESPONSES_KEPT: usize = 4096;
+
+/// Calls of one start that are not recorded twice. A stream repeats a call within a few lines.
+pub(crate) const CALLS_KEPT: usize = 4096;
+
+/// Tokens of one start of an observer without an own limit, as claude-mem has planned them.
+pub(crate) const OBSERVER_INVOCATION_TOKENS: u64 = 50_000;
+
+/// Tokens of one session of an observer without an own limit, as claude-mem has planned them.
+pub(crate) const OBSERVER_SESSION_TOKENS: u64 = 500_000;
+
+/// Sessions whose tokens are kept. The oldest leaves first; each needs some 100 bytes.
+pub(crate) const SESSION_SUMS_MAX: usize = 4096;
+
+/// Bytes of the file of these sums: four times as many as castellan writes.
+pub(crate) const SESSION_SUMS_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Time between two writes of a session's tokens, so that a fast stream does not wait for the disk.
+pub(crate) const SESSION_SUMS_PAUSE: Duration = Duration::from_millis(200);
+
+/// Time between two looks at an agent's transcripts: a response takes seconds.
+pub(crate) const TRANSCRIPT_POLL: Duration = Duration::from_millis(100);
+
+/// Files and folders that one search for transcripts looks at: some years of sessions.
+pub(crate) const TRANSCRIPT_FILES_MAX: usize = 50_000;
+
+/// Bytes at the start of a transcript that name the thread above it. The instructions there have some 30 KiB.
+pub(crate) const TRANSCRIPT_HEAD_BYTES_MAX: u64 = 256 * 1024;
+
+/// Time for processes to end after SIGTERM, before SIGKILL.
+pub(crate) const END_GRACE: Duration = Duration::from_secs(2);
+
+/// Time for processes to end after SIGKILL. Only a process of another user, or one in the kernel, lasts longer.
+pub(crate) const END_TIME: Duration = Duration::from_secs(10);
+
+/// Time for the copy of a stream to end after the last process that could write to it.
+pub(crate) const STREAM_END_TIME: Duration = Duration::from_secs(5);
+
+/// Bytes of a process's `stat` file: the kernel's numbers and a name of 15 bytes.
+pub(crate) const STAT_BYTES_MAX: u64 = 4096;
+
+/// Bytes of the user's configuration that an observer takes keys from.
+pub(crate) const OBSERVER_CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Characters of a tool's input in a record of an attempt (claude-mem's limit).
+pub(crate) const ATTEMPT_INPUT_CHARS: usize = 4096;

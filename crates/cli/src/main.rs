@@ -30,6 +30,7 @@ mod policy;
 mod presence;
 mod progress;
 mod registration;
+mod run;
 mod text_file;
 mod times;
 mod values;
@@ -71,6 +72,9 @@ fn read_programs() -> ExitCode {
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == castellan_daemon::READER_COMMAND) {
         return read_programs();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == run::BEGIN) {
+        return run::begin(std::env::args_os().skip(2));
     }
     castellan_daemon::set_reader();
     let matches = Arguments::definition().get_matches();

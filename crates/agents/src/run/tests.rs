@@ -143,7 +143,8 @@ fn an_observer_denies_every_tool_of_the_agent_by_name() {
     let got = observer_arguments(AgentId::CLAUDE, &["-p"], &hook()).unwrap();
     let list = got.iter().find_map(|word| word.to_str()?.strip_prefix("--disallowedTools=")).unwrap();
     let denied: Vec<&str> = list.split(',').collect();
-    for tool in AgentId::CLAUDE.spec().tools {
+    // The measured version warns about a name that it does not know.
+    for tool in AgentId::CLAUDE.spec().tools.iter().filter(|tool| tool.raw != "MultiEdit") {
         assert!(denied.contains(&tool.raw), "{}", tool.raw);
     }
 }

@@ -28,7 +28,8 @@ pub(super) fn transcript(line: &Map<String, Json>) -> Result<StreamLine, StreamP
         return Ok(StreamLine::default());
     }
     let is_subagent = line.get("isSidechain").and_then(Json::as_bool).unwrap_or(false);
-    Ok(StreamLine { usage: vec![response(line, is_subagent)?], ..StreamLine::default() })
+    let usage = vec![response(line, is_subagent)?];
+    Ok(StreamLine { calls: calls(line), usage, ..StreamLine::default() })
 }
 
 fn response(line: &Map<String, Json>, is_subagent: bool) -> Result<UsageReport, StreamProblem> {

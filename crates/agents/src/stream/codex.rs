@@ -5,6 +5,9 @@ use serde_json::{Map, Value as Json};
 
 use super::{StreamCall, StreamLine, StreamProblem, Tokens, UsageReport, text, tokens};
 
+/// Items of a transcript that request a call. The stream has none for a call that does not run.
+const CALLS: &[&str] = &["function_call", "custom_tool_call", "web_search_call", "local_shell_call"];
+
 /// Items that are no tool calls.
 const NO_CALLS: &[&str] = &["agent_message", "reasoning", "todo_list", "error"];
 
@@ -27,6 +30,9 @@ pub(super) fn stream(line: &Map<String, Json>) -> Result<StreamLine, StreamProbl
 
 pub(super) fn transcript(line: &Map<String, Json>) -> Result<StreamLine, StreamProblem> {
     let payload = line.get("payload").and_then(Json::as_object);
+    if let Some(payload) = payload.filter(|payload| CALLS.contains(&text(payload, "type"))) {
+        return Ok(StreamLine { calls: vec![requested(payload)], ..StreamLine::default() });
+    }
     let counts = |payload: &&Map<String, Json>| text(payload, "type") == "token_count";
     // Before the first response it reports only limits of rates.
     let info = payload.filter(counts).and_then(|payload| payload.get("info")).filter(|info| !info.is_null());
@@ -43,6 +49,15 @@ fn read_tokens(usage: &Json) -> Result<Tokens, StreamProblem> {
         output: tokens(usage, "output_tokens", true)?,
         cache_creation: 0,
     })
+}
+
+fn requested(payload: &Map<String, Json>) -> StreamCall {
+    let input = ["arguments", "input", "action"].iter().find_map(|key| payload.get(*key));
+    StreamCall {
+        id: text(payload, "call_id").to_owned(),
+        tool: format!("{}{}", text(payload, "namespace"), text(payload, "name")),
+        input: input.cloned().unwrap_or_default(),
+    }
 }
 
 fn call(item: &Map<String, Json>) -> StreamCall {

@@ -190,7 +190,7 @@ impl Sessions {
 }
 
 /// Reads a plan in full. A symbolic link may change its target after a look at it.
-fn read(file: &Path) -> anyhow::Result<String> {
+pub(crate) fn read(file: &Path) -> anyhow::Result<String> {
     let shown = || format!("`{}`", file.display());
     let bytes = if file == Path::new("-") {
         at_most(io::stdin().lock(), PLAN_BYTES_MAX as u64)
@@ -204,6 +204,6 @@ fn read(file: &Path) -> anyhow::Result<String> {
     String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", shown()))
 }
 
-fn source(file: &Path) -> anyhow::Result<String> {
+pub(crate) fn source(file: &Path) -> anyhow::Result<String> {
     Ok(std::path::absolute(file)?.display().to_string())
 }

@@ -56,7 +56,7 @@ fn attack(sdk: Sdk, without: &[&str]) -> Result<(Reached, Vec<String>)> {
         vec![Block::call("mcp__hostile__make", json!({}))],
         vec![Block::call("SendMessage", message)],
     ];
-    let model = Model::start(Api::Anthropic, vec![Script::main(turns).for_no_tools()])?;
+    let model = Model::start(Api::Anthropic, vec![Script::main(turns).insisting()])?;
     let prompt = format!("read @{} for me", secret.display());
     let query = Query { without: without.to_vec(), prompt, ..Query::locked(&home, &directory) };
     let events = query.run(sdk, &home, &model)?;
@@ -157,7 +157,7 @@ fn the_agents_process_has_no_secret_of_the_program() -> Result<()> {
         let home = Home::new("sdk")?;
         let directory = home.user().join("locked");
         let found = Arc::new(Mutex::new(Vec::new()));
-        let script = Script::main([vec![Block::call("Bash", json!({"command": "true"}))]]).for_no_tools();
+        let script = Script::main([vec![Block::call("Bash", json!({"command": "true"}))]]).insisting();
         let script = script.before(0, {
             let (found, work) = (Arc::clone(&found), directory.join("work"));
             move || found.lock().unwrap().extend(environments_in(&work))

@@ -1,0 +1,326 @@
+//! `castellan run`: registers itself with the daemon, starts the agent with arguments that keep it guarded, reads what it
+//! reports, and ends everything below itself at the end. Each step that fails starts no agent.
+//!
+//! The files of `run/` have one part each. Those that start no process are tested without one.
+
+mod begin;
+mod budget;
+mod environment;
+mod lines;
+mod meter;
+mod observer;
+mod program;
+mod reporter;
+mod signals;
+mod spending;
+mod stream;
+mod sums;
+mod transcripts;
+mod tree;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail};
+use castellan_agents::{
+    GivenSession, HookCommand, ObserverProblem, can_keep_hooks_on, can_observe, given_session,
+    guarded_arguments, has_own_home, is_headless, is_stream, keeps_hooks_on, observer_arguments,
+    settings_variable, transcript_places, unsaved,
+};
+use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
+use rustix::process::{Pid, WaitStatus};
+
+use self::budget::Budgets;
+use self::meter::{Cause, Meter, warn};
+use self::observer::Place;
+use self::program::{NoProgram, Program};
+use self::reporter::Reporter;
+use self::sums::SessionSums;
+use self::transcripts::Transcripts;
+use crate::agent_files::AgentFiles;
+use crate::commands::plan;
+use crate::commands::run::Options;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::launch;
+use crate::limits::{STREAM_END_TIME, TRANSCRIPT_POLL};
+
+pub(crate) use begin::{BEGIN, begin};
+
+/// The command line asks for something that `run` does not do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Rejected(String);
+
+/// A start of an agent.
+#[derive(Debug)]
+struct Launch {
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    /// The working directory; `None`: that of this process.
+    directory: Option<PathBuf>,
+    /// The agent's own directory.
+    agent_dir: PathBuf,
+}
+
+/// Returns the exit of an error before the agent's start.
+pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {
+    if error.is::<Rejected>() || error.is::<ObserverProblem>() {
+        return Exit::Usage;
+    }
+    error.downcast_ref::<NoProgram>().map_or(Exit::RunFailed, NoProgram::exit)
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let Some((name, user)) = options.command.split_first() else { return Ok(Exit::Usage) };
+    let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
+    let (layout, client) = (global.layout()?, global.client()?);
+    let run = client.start_run(options.profile.map(|profile| profile.as_str()))?;
+    let is_observer = !run.has_tools;
+    if let Some(file) = &options.plan {
+        put_in_force(&client, file, is_observer)?;
+    }
+    let hook = hook(&layout)?;
+    let mut launch =
+        if is_observer { locked_down(&program, user, &layout, &hook)? } else { guarded(&program, user)? };
+    let budgets = Budgets::new(options.budget_invocation, options.budget_session, is_observer);
+    let is_stream = is_stream(program.agent, &bytes(&program, &launch.arguments));
+    let session = if budgets.is_some() { session(&program, &mut launch, is_stream)? } else { None };
+    let meter = meter(&program, &launch, (budgets, is_observer), &layout, client)?;
+    // A session whose budget is spent starts no agent.
+    if session.is_some_and(|session| meter.begin(&session)) {
+        return Ok(exit_for(&meter).unwrap_or(Exit::RunFailed));
+    }
+    start(&program, &launch, is_stream, budgets.is_some(), meter)
+}
+
+/// Puts the plan in force for the workspace: the session does not exist yet.
+fn put_in_force(client: &ControlClient, file: &Path, is_observer: bool) -> anyhow::Result<()> {
+    if is_observer {
+        bail!(Rejected(
+            "an observer has no tools, so no plan is put in force: leave `--plan` out".to_owned()
+        ));
+    }
+    let workspace = find_workspace(Path::new(".")).context("no workspace for the plan")?;
+    client.use_plan(plan::read(file)?, plan::source(file)?, PlanFor::Workspace(workspace), false)?;
+    Ok(())
+}
+
+fn hook(layout: &Layout) -> anyhow::Result<HookCommand> {
+    let text = |path: &Path| {
+        path.to_str().map(str::to_owned).with_context(|| format!("`{}` is not UTF-8", path.display()))
+    };
+    Ok(HookCommand { program: text(&launch::beside("castellan-hook")?)?, home: text(layout.home().dir())? })
+}
+
+/// Returns the start of an agent whose hooks no repository switches off.
+fn guarded(program: &Program, user: &[OsString]) -> anyhow::Result<Launch> {
+    let agent = program.agent;
+    let arguments: Vec<OsString> =
+        guarded_arguments(agent).iter().map(Into::into).chain(user.iter().cloned()).collect();
+    if can_keep_hooks_on(agent) && !keeps_hooks_on(agent, &bytes(program, &arguments)) {
+        let shown = guarded_arguments(agent).join(" ");
+        bail!(Rejected(format!(
+            "an argument could switch castellan's hooks off: leave out what replaces `{shown}`"
+        )));
+    }
+    Ok(Launch {
+        arguments,
+        environment: environment::guarded(agent, std::env::vars_os()),
+        directory: None,
+        agent_dir: AgentFiles::of_environment(agent)?.dir,
+    })
+}
+
+/// Returns the start of an agent without tools, in a private place, with closed settings.
+fn locked_down(
+    program: &Program,
+    user: &[OsString],
+    layout: &Layout,
+    hook: &HookCommand,
+) -> anyhow::Result<Launch> {
+    let agent = program.agent;
+    if !can_observe(agent) {
+        bail!(ObserverProblem::Unsupported(agent.title()));
+    }
+    let arguments = observer_arguments(agent, user, hook)?;
+    let place = Place::make(layout.state(), agent)?;
+    let users = AgentFiles::of_environment(agent)?.dir;
+    let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let has_own_home = has_own_home(agent, |name| environment::is_on(&all, name));
+    let keys = if has_own_home { place.write_home(agent, &users, hook)? } else { Vec::new() };
+    let mut environment = environment::observer(agent, all, &keys);
+    if has_own_home {
+        let variable = settings_variable(agent);
+        environment.retain(|(name, _)| name != variable);
+        environment.push((variable.into(), place.home.clone().into()));
+    }
+    let agent_dir = if has_own_home { place.home } else { users };
+    Ok(Launch { arguments, environment, directory: Some(place.work), agent_dir })
+}
+
+/// Returns the session that the agent will use, and adds an argument for it where needed; `None` if the stream names it.
+/// Where its usage could not be read, no agent starts.
+fn session(program: &Program, launch: &mut Launch, is_stream: bool) -> anyhow::Result<Option<String>> {
+    let (agent, words) = (program.agent, bytes(program, &launch.arguments));
+    let title = agent.title();
+    if transcript_places(agent).is_empty() {
+        bail!(Rejected(format!("castellan cannot read the tokens of {title}: leave the budgets out")));
+    }
+    if let Some(option) = unsaved(agent, &words) {
+        bail!(Rejected(format!(
+            "with `{option}` the tokens of {title} cannot be read: leave it or the budgets out"
+        )));
+    }
+    if is_stream {
+        return Ok(None);
+    }
+    let unseen = || {
+        Rejected(format!(
+            "a budget needs the tokens of {title}, which it reports only without a person: use `claude -p`, or \
+             `codex exec --json`"
+        ))
+    };
+    if !is_headless(agent, Some(&words), "default") {
+        bail!(unseen());
+    }
+    match given_session(agent, &words) {
+        GivenSession::Named(session) => Ok(Some(session)),
+        GivenSession::New(option) => {
+            let session = random_id()?;
+            launch.arguments.splice(0..0, [option.into(), session.clone().into()]);
+            Ok(Some(session))
+        }
+        GivenSession::Unknown => bail!(unseen()),
+    }
+}
+
+/// Returns a random UUID of version 4.
+fn random_id() -> anyhow::Result<String> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes).context("no random numbers")?;
+    let number = u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let text = format!("{number:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| text.get(part).unwrap_or_default());
+    Ok(parts.join("-"))
+}
+
+fn meter(
+    program: &Program,
+    launch: &Launch,
+    (budgets, is_observer): (Budgets, bool),
+    layout: &Layout,
+    client: ControlClient,
+) -> anyhow::Result<Meter> {
+    let agent = program.agent;
+    let transcripts = Transcripts::new(agent, launch.agent_dir.clone(), SystemTime::now())?;
+    Ok(Meter::new(
+        agent,
+        (budgets, is_observer),
+        SessionSums::new(layout.state()),
+        Reporter { client, agent },
+        budgets.is_some().then_some(transcripts),
+    ))
+}
+
+/// Starts the agent, waits for its end and ends all that remains.
+fn start(
+    program: &Program,
+    launch: &Launch,
+    is_stream: bool,
+    has_budget: bool,
+    meter: Meter,
+) -> anyhow::Result<Exit> {
+    let meter = Arc::new(meter);
+    tree::adopt().context("castellan cannot adopt the agent's processes")?;
+    let caught = signals::catch().context("signals cannot be caught")?;
+    let mut command = begin::command(program, &launch.arguments);
+    command.env_clear().envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(directory) = &launch.directory {
+        command.current_dir(directory);
+    }
+    if is_stream {
+        command.stdout(Stdio::piped());
+    }
+    let mut child = command.spawn().context("castellan cannot start itself")?;
+    let agent = Pid::from_child(&child);
+    let watched = watch(&mut child, has_budget, &meter);
+    let forwarded = caught.forward(agent);
+    if watched.is_err() || forwarded.is_err() {
+        tree::end_all();
+    }
+    let (copied, looking) = watched.context("the agent cannot be watched")?;
+    forwarded.context("signals cannot be forwarded")?;
+    let status = tree::wait_for(agent).context("the end of the agent cannot be seen")?;
+    let left = tree::end_all();
+    tree::collect();
+    for pid in left {
+        warn(&format!("process {pid} of the agent still runs: castellan may not end it"));
+    }
+    drop(looking);
+    // All writers have ended, so the copy ends.
+    let _ended = copied.recv_timeout(STREAM_END_TIME);
+    meter.look(true);
+    Ok(exit_for(&meter).unwrap_or_else(|| exit_of_agent(status)))
+}
+
+/// Starts the threads that read the stream and the transcripts. The first channel ends with the copy of the stream; the
+/// end of the second one ends the other thread.
+fn watch(
+    child: &mut Child,
+    has_budget: bool,
+    meter: &Arc<Meter>,
+) -> anyhow::Result<(Receiver<()>, Sender<()>)> {
+    let (copying, copied) = mpsc::channel();
+    let (looking, ended) = mpsc::channel();
+    if let Some(from) = child.stdout.take() {
+        let (meter, to) = (Arc::clone(meter), stream::output()?);
+        stream::enlarge(&from);
+        let copy = move || {
+            let _copying = copying;
+            stream::copy(from, to, |line| {
+                if meter.line(&line) {
+                    tree::end_all();
+                }
+            });
+        };
+        std::thread::Builder::new().name("stream".to_owned()).spawn(copy)?;
+    }
+    if has_budget {
+        let meter = Arc::clone(meter);
+        let look = move || {
+            let is_running =
+                |pause: Duration| ended.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout);
+            while is_running(TRANSCRIPT_POLL) {
+                if meter.look(false) {
+                    tree::end_all();
+                }
+            }
+        };
+        std::thread::Builder::new().name("transcripts".to_owned()).spawn(look)?;
+    }
+    Ok((copied, looking))
+}
+
+fn exit_for(meter: &Meter) -> Option<Exit> {
+    meter.cause().map(|cause| match cause {
+        Cause::Exceeded(..) | Cause::Unreadable(_) => Exit::Budget,
+        Cause::Failed(_) => Exit::RunFailed,
+    })
+}
+
+/// Returns the agent's exit code; 128 and the number of the signal that ended the agent.
+fn exit_of_agent(status: WaitStatus) -> Exit {
+    let signal = status.terminating_signal().map(|signal| 128 + signal);
+    let code = status.exit_status().or(signal).and_then(|code| u8::try_from(code).ok());
+    code.map_or(Exit::RunFailed, Exit::Agent)
+}
+
+/// The command line as agents' tables read it, with the program first.
+fn bytes(program: &Program, arguments: &[OsString]) -> Vec<Vec<u8>> {
+    std::iter::once(&program.name).chain(arguments).map(|word| word.as_encoded_bytes().to_vec()).collect()
+}

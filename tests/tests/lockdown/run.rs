@@ -1,0 +1,365 @@
+//! `castellan run` with scripted agents: exit codes, streams, budgets, signals and the end of every process.
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use castellan_tests::home::Home;
+use castellan_tests::process::{Finished, Running};
+use castellan_tests::wait;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::{Value as Json, json};
+
+const LIMIT: Duration = Duration::from_secs(60);
+const STREAM: &[&str] = &["-p", "--output-format", "stream-json"];
+
+/// A home with a daemon, and an agent that is a shell script.
+struct Rig {
+    home: Home,
+    agent: PathBuf,
+}
+
+impl Rig {
+    fn new(script: &str) -> Result<Rig> {
+        let rig = Rig::without_daemon(script)?;
+        rig.home.start_daemon()?;
+        Ok(rig)
+    }
+
+    fn without_daemon(script: &str) -> Result<Rig> {
+        let home = Home::with_castellan("run", "version = 1\n", "[]\n")?;
+        let agent = home.bin().join("agents/claude");
+        home.write(&agent, &format!("#!/bin/sh\ncd {}\n{script}\n", home.workspace().display()))?;
+        fs::set_permissions(&agent, Permissions::from_mode(0o755))?;
+        Ok(Rig { home, agent })
+    }
+
+    /// A command for `castellan run OPTIONS -- AGENT ARGUMENTS`.
+    fn command(&self, options: &[&str], arguments: &[&str]) -> Command {
+        let mut command = self.home.command(&self.home.bin().join("castellan"));
+        command.arg("--home").arg(self.home.castellan()).arg("run").args(options);
+        command.arg("--").arg(&self.agent).args(arguments);
+        command
+    }
+
+    fn run(&self, options: &[&str], arguments: &[&str]) -> Result<Finished> {
+        Running::start(&mut self.command(options, arguments))?.finish(LIMIT)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.home.workspace().join(name)
+    }
+
+    /// The process whose id the agent wrote to a file.
+    fn process(&self, file: &str) -> Result<Pid> {
+        let read = || {
+            let text = fs::read_to_string(self.file(file)).unwrap_or_default();
+            Ok(text.strip_suffix('\n').and_then(|pid| Pid::from_raw(pid.parse().ok()?)))
+        };
+        wait::until(LIMIT, read)?.with_context(|| format!("no process in `{file}`"))
+    }
+
+    /// The arguments of the records with this action.
+    fn notes(&self, action: &str) -> Result<Vec<String>> {
+        let records = self.home.records()?;
+        let notes =
+            records.iter().map(|record| &record["control"]).filter(|control| control["action"] == action);
+        Ok(notes.map(|control| control["argument"].as_str().unwrap_or_default().to_owned()).collect())
+    }
+}
+
+/// A line of Claude Code's stream about a response.
+fn response(id: &str, usage: &Json) -> String {
+    json!({"type": "assistant", "session_id": "s-1", "message": {"id": id, "content": [], "usage": usage}})
+        .to_string()
+}
+
+fn tokens(input: u64, output: u64, cache_creation: u64) -> Json {
+    json!({"input_tokens": input, "output_tokens": output, "cache_creation_input_tokens": cache_creation})
+}
+
+fn is_gone(pid: Pid) -> bool {
+    test_kill_process(pid).is_err()
+}
+
+#[test]
+fn the_exit_code_is_the_agents() -> Result<()> {
+    let check = |script: &str, expected: i32| -> Result<()> {
+        let done = Rig::new(script)?.run(&[], &["-p", "go"])?;
+        ensure!(done.code == Some(expected), "{script}: {done:?}");
+        Ok(())
+    };
+    check("exit 0", 0)?;
+    check("exit 7", 7)?;
+    check("exit 255", 255)?;
+    check("kill -TERM $$", 128 + 15)?;
+    check("kill -KILL $$", 128 + 9)
+}
+
+#[test]
+fn no_agent_starts_where_castellan_cannot_guard_it() -> Result<()> {
+    let rig = Rig::without_daemon("touch started")?;
+    let check = |options: &[&str], arguments: &[&str], expected: i32, message: &str| -> Result<()> {
+        let done = rig.run(options, arguments)?;
+        ensure!(
+            done.code == Some(expected) && done.stderr.contains(message),
+            "{options:?} {arguments:?}: {done:?}"
+        );
+        ensure!(!rig.file("started").exists(), "the agent has started");
+        Ok(())
+    };
+    check(&[], &[], 125, "the daemon is not running")?;
+    rig.home.start_daemon()?;
+    check(&[], &["--settings", "x.json"], 2, "could switch castellan's hooks off")?;
+    check(&[], &["--bare"], 2, "could switch castellan's hooks off")?;
+    check(&["--profile", "observer"], &["-p", "--mcp-config", "x"], 2, "does not accept `--mcp-config`")?;
+    check(&["--profile", "observer"], &["go"], 2, "without a person")?;
+    check(&["--profile", "none-such"], &[], 2, "invalid value")?;
+    check(&["--budget-invocation", "-1"], &[], 2, "unexpected argument")?;
+    check(&["--budget-session", "x"], &[], 2, "invalid value")?;
+    check(&["--budget-session", "9"], &["go"], 2, "use `claude -p`")?;
+    check(&["--budget-session", "9"], &["-p", "-c", "go"], 2, "use `claude -p`")?;
+    check(&["--budget-session", "9"], &["-p", "--no-session-persistence"], 2, "cannot be read")?;
+    check(&["--plan", "missing.yaml"], &[], 125, "missing.yaml")?;
+    fs::set_permissions(&rig.agent, Permissions::from_mode(0o644))?;
+    check(&[], &[], 126, "not executable")?;
+    fs::remove_file(&rig.agent)?;
+    check(&[], &[], 127, "not installed")
+}
+
+/// A program that has no interpreter is found and cannot be executed.
+#[test]
+fn an_agent_that_is_no_program_cannot_be_executed() -> Result<()> {
+    let rig = Rig::new("")?;
+    fs::write(&rig.agent, "#!/no/such/interpreter\n")?;
+    let done = rig.run(&[], &[])?;
+    ensure!(matches!(done.code, Some(126 | 127)), "{done:?}");
+    Ok(())
+}
+
+#[test]
+fn arguments_and_variables_arrive_unchanged() -> Result<()> {
+    let rig = Rig::new(r#"printf '%s|' "$@" "$ODD" > given; env > variables"#)?;
+    let odd = OsStr::from_bytes(b"a\nb=\xff\"");
+    let mut command = rig.command(&[], &["-p"]);
+    command.arg(odd).env("ODD", odd).env("CLAUDE_CODE_SIMPLE", "1").env("GITHUB_TOKEN", "x");
+    let done = Running::start(&mut command)?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let mut expected = b"--settings|{\"disableAllHooks\":false}|-p|".to_vec();
+    expected.extend([odd.as_bytes(), b"|", odd.as_bytes(), b"|"].concat());
+    let given = fs::read(rig.file("given"))?;
+    ensure!(given == expected, "{}", std::ffi::OsString::from_vec(given).display());
+    let variables = String::from_utf8_lossy(&fs::read(rig.file("variables"))?).into_owned();
+    ensure!(variables.contains("GITHUB_TOKEN=x") && !variables.contains("CLAUDE_CODE_SIMPLE"), "{variables}");
+    Ok(())
+}
+
+#[test]
+fn a_stream_passes_unchanged_and_its_calls_are_recorded() -> Result<()> {
+    let rig = Rig::new("cat stream")?;
+    let call = json!({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "rm -r x"}});
+    let message = json!({"id": "m", "content": [call], "usage": tokens(1, 1, 0)});
+    let line = json!({"type": "assistant", "session_id": "s-1", "message": message}).to_string();
+    let stream = format!("{line}\n\n{line}\r\nno json\n{{\"type\":\"x\"}}\n{}\nend", "x".repeat(300_000));
+    fs::write(rig.file("stream"), &stream)?;
+    let done = rig.run(&[], STREAM)?;
+    ensure!(done.code == Some(0) && done.stdout == stream, "{:?}", done.stderr);
+    let notes = rig.notes("tool_attempt")?;
+    ensure!(
+        matches!(&notes[..], [one] if one.contains("session s-1 call t1: Bash") && one.contains("rm -r x")),
+        "{notes:?}"
+    );
+    Ok(())
+}
+
+/// A line above the limit passes, in bounded memory. With a budget it ends the agent: it may hide what was spent.
+#[test]
+fn a_line_of_100_mb_passes_and_hides_no_spending() -> Result<()> {
+    let rig = Rig::new("head -c 100000000 /dev/zero | tr '\\0' a; echo; echo end; sleep 2; touch survived")?;
+    let count = |options: &[&str]| -> Result<Finished> {
+        let mut shell = rig.home.command(Path::new("sh"));
+        let castellan = rig.command(options, STREAM);
+        let words = std::iter::once(castellan.get_program()).chain(castellan.get_args());
+        shell.args(["-c", r#"{ "$@"; echo $? > code; } | wc -c"#, "sh"]).args(words);
+        Running::start(&mut shell)?.finish(LIMIT)
+    };
+    let done = count(&[])?;
+    ensure!(done.stdout.trim() == "100000005", "{done:?}");
+    ensure!(
+        fs::read_to_string(rig.file("code"))?.trim() == "0" && done.stderr.contains("too long"),
+        "{done:?}"
+    );
+    fs::remove_file(rig.file("survived"))?;
+    let done = count(&["--budget-invocation", "1000"])?;
+    ensure!(fs::read_to_string(rig.file("code"))?.trim() == "124", "{done:?}");
+    ensure!(!rig.file("survived").exists());
+    ensure!(rig.notes("token_usage_unreadable")?.len() == 1);
+    Ok(())
+}
+
+#[test]
+fn unreadable_usage_ends_an_agent_with_a_budget() -> Result<()> {
+    let rig = Rig::new("cat stream; sleep 60")?;
+    let lines = [
+        response("m", &json!({"output_tokens": 1})),
+        response("m", &json!({"input_tokens": -1, "output_tokens": 1})),
+        response("m", &json!({"input_tokens": "7", "output_tokens": 1})),
+        response("m", &json!({"input_tokens": 1e30, "output_tokens": 1})),
+        response("m", &json!(null)),
+        r#"{"type":"assistant","message":{"id":"m","content":[]},"x":"usage"}"#.to_owned(),
+        r#"{"type":"assistant","message":{"id":"m","usage":{"input_tokens":1"#.to_owned(),
+        r#"{"type":"result","usage":1,"usage":{"input_tokens":0,"output_tokens":0}}"#.to_owned(),
+        r#"{"type":"assistant","message":{"id":"m","us\u0061ge":{"input_tokens":-9,"output_tokens":1}}}"#
+            .to_owned(),
+    ];
+    for line in lines {
+        fs::write(rig.file("stream"), format!("{line}\n"))?;
+        let done = rig.run(&["--budget-invocation", "1000000"], STREAM)?;
+        ensure!(done.code == Some(124) && done.stdout == format!("{line}\n"), "{line}: {done:?}");
+    }
+    Ok(())
+}
+
+/// An agent that ignores SIGTERM, and whose children left its group and its session.
+#[test]
+fn a_spent_budget_ends_every_process_mid_stream() -> Result<()> {
+    let script = r#"
+trap '' TERM
+setsid sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 1; done' &
+(setsid sh -c 'setsid sh -c "echo \$\$ > orphan; sleep 600" &' &)
+while [ ! -s child ] || [ ! -s orphan ]; do sleep 0.1; done
+echo $$ > agent
+cat stream
+while :; do sleep 1; done"#;
+    let rig = Rig::new(script)?;
+    // 40 tokens each; the third one is more than 100.
+    let lines: Vec<String> =
+        ["a", "a", "b", "c"].iter().map(|id| response(id, &tokens(10, 20, 10)) + "\n").collect();
+    fs::write(rig.file("stream"), lines.concat())?;
+    let done = rig.run(&["--budget-invocation", "100", "--budget-session", "1000"], STREAM)?;
+    ensure!(done.code == Some(124) && done.stdout == lines.concat(), "{done:?}");
+    ensure!(done.stderr.contains("four fifths") && done.stderr.contains("invocation 80 of 100"), "{done:?}");
+    for file in ["agent", "child", "orphan"] {
+        ensure!(is_gone(rig.process(file)?), "{file} still runs");
+    }
+    let notes = rig.notes("token_budget_exceeded")?;
+    let expected = "session s-1: the invocation budget: invocation 120 of 100, session 90 of 1000";
+    ensure!(matches!(&notes[..], [one] if one.contains(expected)), "{notes:?}");
+    Ok(())
+}
+
+#[test]
+fn the_budget_of_a_session_counts_all_of_its_starts() -> Result<()> {
+    let rig = Rig::new("touch started; cat stream; sleep 1")?;
+    fs::write(rig.file("stream"), response("m", &tokens(30, 10, 500)) + "\n")?;
+    let options = ["--budget-session", "100"];
+    for _ in 0..2 {
+        let done = rig.run(&options, STREAM)?;
+        ensure!(done.code == Some(0), "{done:?}");
+    }
+    let done = rig.run(&options, STREAM)?;
+    ensure!(done.code == Some(124), "{done:?}");
+    let notes = rig.notes("token_budget_exceeded")?;
+    ensure!(
+        matches!(&notes[..], [one] if one.contains("session 120 of 100") && one.contains("no limit")),
+        "{notes:?}"
+    );
+    // A session that is named before its start does not start.
+    fs::remove_file(rig.file("started"))?;
+    let done = rig.run(&options, &["-p", "--session-id", "s-1", "go"])?;
+    ensure!(done.code == Some(124) && !rig.file("started").exists(), "{done:?}");
+    // Sums that cannot be read are not zero.
+    let sums = rig.home.castellan().join("state/session_tokens.json");
+    fs::write(&sums, "{")?;
+    let done = rig.run(&options, STREAM)?;
+    ensure!(done.code == Some(125), "{done:?}");
+    Ok(())
+}
+
+/// Without a stream, and for the numbers that a stream reports too early, the transcript counts.
+#[test]
+fn a_transcript_counts_as_well() -> Result<()> {
+    let rig = Rig::new(
+        "while [ \"$1\" != --session-id ]; do shift; done\nmkdir -p ~/.claude/projects/p/$2/subagents\ncat old new > ~/.claude/projects/p/$2.jsonl\ncat sub > ~/.claude/projects/p/$2/subagents/agent-1.jsonl\nsleep 60",
+    )?;
+    let line = |id: &str, time: &str, is_subagent: bool, output: u64| {
+        let message = json!({"id": id, "usage": tokens(0, output, 0)});
+        json!({"type": "assistant", "isSidechain": is_subagent, "timestamp": time, "message": message})
+            .to_string()
+            + "\n"
+    };
+    fs::write(rig.file("old"), line("a", "2020-01-01T00:00:00.000Z", false, 5000))?;
+    fs::write(rig.file("new"), line("b", "2099-01-01T00:00:00.000Z", false, 60))?;
+    fs::write(rig.file("sub"), line("c", "2099-01-01T00:00:00.000Z", true, 70))?;
+    let done = rig.run(&["--budget-invocation", "100"], &["-p", "go"])?;
+    ensure!(done.code == Some(124), "{done:?}");
+    let notes = rig.notes("token_budget_exceeded")?;
+    ensure!(matches!(&notes[..], [one] if one.contains("invocation 130 of 100")), "{notes:?}");
+    Ok(())
+}
+
+#[test]
+fn nothing_of_an_agent_outlives_it() -> Result<()> {
+    let rig = Rig::new(
+        "setsid sh -c 'trap \"\" TERM HUP; echo $$ > left; sleep 600 & wait; sleep 600' &\nwhile [ ! -s left ]; do sleep 0.1; done\nexit 3",
+    )?;
+    let done = rig.run(&[], &["-p"])?;
+    ensure!(done.code == Some(3), "{done:?}");
+    ensure!(is_gone(rig.process("left")?));
+    Ok(())
+}
+
+#[test]
+fn signals_reach_the_agent() -> Result<()> {
+    for (signal, name) in [(Signal::TERM, "TERM"), (Signal::INT, "INT"), (Signal::HUP, "HUP")] {
+        let rig = Rig::new(&format!("trap 'exit 42' {name}; echo $$ > agent; while :; do sleep 0.1; done"))?;
+        let running = Running::start(&mut rig.command(&[], &["-p"]))?;
+        rig.process("agent")?;
+        kill_process(running.pid(), signal)?;
+        let done = running.finish(LIMIT)?;
+        ensure!(done.code == Some(42), "{name}: {done:?}");
+    }
+    Ok(())
+}
+
+/// Nobody governs an agent whose `castellan run` was killed.
+#[test]
+fn an_agent_ends_with_its_run() -> Result<()> {
+    let rig = Rig::new("trap '' TERM; echo $$ > agent; while :; do sleep 1; done")?;
+    let running = Running::start(&mut rig.command(&[], &["-p"]))?;
+    let agent = rig.process("agent")?;
+    kill_process(running.pid(), Signal::KILL)?;
+    running.finish(LIMIT)?;
+    ensure!(wait::ended(agent, LIMIT)?, "the agent still runs");
+    Ok(())
+}
+
+/// A repository's files and an agent's surroundings do not reach an observer.
+#[test]
+fn an_observer_starts_in_a_private_place() -> Result<()> {
+    let rig = Rig::new("")?;
+    let script = format!(
+        "#!/bin/sh\nout={}\npwd > $out/place; env > $out/variables\n",
+        rig.home.workspace().display()
+    );
+    fs::write(&rig.agent, script)?;
+    let mut command = rig.command(&["--profile", "observer"], &["-p", "go"]);
+    command.env("GITHUB_TOKEN", "x").env("NODE_OPTIONS", "--require /x").env("ANTHROPIC_API_KEY", "key");
+    let done = Running::start(&mut command)?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let place = PathBuf::from(fs::read_to_string(rig.file("place"))?.trim());
+    ensure!(place == rig.home.castellan().join("state/observers/claude/work"), "{}", place.display());
+    ensure!(fs::metadata(&place)?.permissions().mode() & 0o777 == 0o700);
+    let variables = fs::read_to_string(rig.file("variables"))?;
+    ensure!(variables.contains("ANTHROPIC_API_KEY=key"), "{variables}");
+    ensure!(!variables.contains("GITHUB_TOKEN") && !variables.contains("NODE_OPTIONS"), "{variables}");
+    fs::write(place.join(".mcp.json"), "{}")?;
+    let done = rig.run(&["--profile", "observer"], &["-p", "go"])?;
+    ensure!(done.code == Some(125) && done.stderr.contains("not empty"), "{done:?}");
+    Ok(())
+}
