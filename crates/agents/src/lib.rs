@@ -93,7 +93,7 @@ pub use spec::{
     AgentPaths, HookEvent, HookFile, MachineFamily, Moment, PathKind, Place, PluginFamily, SwitchFamily,
     Version,
 };
-pub use start::{agent_line, hook_start};
+pub use start::hook_start;
 pub use stream::{
     StreamCall, StreamLine, StreamProblem, TOKENS_MAX, Tokens, UsageReport, stream_line, transcript_usage,
     transcript_words,

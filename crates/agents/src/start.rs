@@ -1,10 +1,8 @@
-//! The start of an agent with its hooks on, and an agent's start of a hook. `claude.rs`, `codex.rs` and `gemini.rs`
+//! An agent's start of a hook. `claude.rs`, `codex.rs` and `gemini.rs`
 //! hold each family's way. This module starts nothing.
 
 use crate::agent::AgentId;
-use crate::command_line::hooks_on;
 use crate::family::{HookCommand, HookStart, claude, codex, gemini};
-use crate::shell_words;
 use crate::spec::RegistrationFamily;
 
 /// Returns how the agent starts the hook that is registered for `event`.
@@ -14,11 +12,6 @@ pub fn hook_start(agent: AgentId, hook: &HookCommand, event: &str) -> HookStart 
         RegistrationFamily::ShellLine => codex::start(agent, hook, event),
         RegistrationFamily::BashLine => gemini::start(agent, hook, event),
     }
-}
-
-/// Returns the beginning of a shell command line that starts the agent so that no repository can switch its hooks off.
-pub fn agent_line(agent: AgentId) -> String {
-    shell_words::join([agent.word()].iter().chain(hooks_on(agent)))
 }
 
 #[cfg(test)]
@@ -38,12 +31,5 @@ mod tests {
         let line = line.replace("codex", "gemini");
         let argv = words(&["bash", "-c", &line]);
         assert_eq!(hook_start(AgentId::GEMINI, &hook, "E"), HookStart::Direct { argv });
-    }
-
-    #[test]
-    fn the_line_is_quoted_for_a_shell() {
-        assert_eq!(agent_line(AgentId::CLAUDE), r#"claude --settings '{"disableAllHooks":false}'"#);
-        assert_eq!(agent_line(AgentId::CODEX), "codex -c 'features.hooks=true'");
-        assert_eq!(agent_line(AgentId::GEMINI), "gemini");
     }
 }

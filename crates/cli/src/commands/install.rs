@@ -89,7 +89,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     if options.launchers {
         for agent in agents.iter().filter(|agent| can_keep_hooks_on(**agent)) {
-            report.launcher(&launchers::path(*agent)?, launchers::write(*agent, options.dry_run));
+            report.launcher(&launchers::path(*agent)?, launchers::write(global, *agent, options.dry_run));
         }
     }
     let started = made.map_or(Ok(()), |made| start(&made, options, &mut report));

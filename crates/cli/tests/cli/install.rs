@@ -219,7 +219,8 @@ fn launchers_start_the_agent_with_hooks_on() {
         let program = home.path(&format!("path/{agent}"));
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let mut launcher = std::process::Command::new(home.bin().join(format!("castellan-{agent}")));
-        let output = launcher.env("PATH", home.path("path")).args(["-p", "a b"]).output().unwrap();
+        launcher.env_clear().env("HOME", home.user()).env("PATH", home.path("path"));
+        let output = launcher.args(["-p", "a b"]).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
     };
     check("claude", "claude\n--settings\n{\"disableAllHooks\":false}\n-p\na b\n");
