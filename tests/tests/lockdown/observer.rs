@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 use castellan_agents::{AgentId, HookCommand, observer_arguments};
-use castellan_tests::agents::Agent::{self, Claude, Codex};
+use castellan_tests::agents::Agent::{self, Claude, Codex, Gemini, Qwen};
 use castellan_tests::home::Home;
 use castellan_tests::model::{Block, Model, Script};
 use castellan_tests::process::{Finished, Running};
@@ -24,10 +24,11 @@ struct Stage {
 }
 
 impl Stage {
-    fn set(agent: Agent, config: &str, turns: Vec<Vec<Block>>) -> Result<Option<Stage>> {
+    fn set(agent: Agent, config: &str, turns: impl FnOnce(&str) -> Vec<Vec<Block>>) -> Result<Option<Stage>> {
         let Some(executable) = agent.executable()? else { return Ok(None) };
         let home = Home::with_castellan("observer", &format!("version = 1\n{config}"), "[]\n")?;
         home.start_daemon()?;
+        let turns = turns(&home.bin().join("made").display().to_string());
         let model = Model::start(agent.api(), vec![Script::main(turns).insisting()])?;
         let provider =
             format!("\n[model_providers.scripted]\nbase_url = \"http://127.0.0.1:{}/v1\"", model.port());
@@ -80,7 +81,7 @@ impl Stage {
     fn user_arguments(&self) -> &'static [&'static str] {
         match self.agent {
             Claude => &["-p", "--verbose", "--output-format", "stream-json", "go"],
-            _ => &["exec", "--json", "-m", "gpt-5.5", "go"],
+            Codex | Gemini | Qwen => &["exec", "--json", "-m", "gpt-5.5", "go"],
         }
     }
 
@@ -130,7 +131,7 @@ impl Stage {
 fn turns(agent: Agent, made: &str) -> Vec<Vec<Block>> {
     let write = match agent {
         Claude => Block::call("Write", json!({"file_path": made, "content": "x"})),
-        _ => Block::FreeCall {
+        Codex | Gemini | Qwen => Block::FreeCall {
             tool: "apply_patch".to_owned(),
             input: format!("*** Begin Patch\n*** Add File: {made}\n+x\n*** End Patch"),
         },
@@ -139,16 +140,7 @@ fn turns(agent: Agent, made: &str) -> Vec<Vec<Block>> {
 }
 
 fn stage(agent: Agent, config: &str) -> Result<Option<Stage>> {
-    let Some(mut stage) = Stage::set(agent, config, Vec::new())? else { return Ok(None) };
-    let made = stage.made().display().to_string();
-    stage.model = Model::start(agent.api(), vec![Script::main(turns(agent, &made)).insisting()])?;
-    let codex = stage.home.codex().join("config.toml");
-    let text = fs::read_to_string(&codex)?;
-    let port = format!("127.0.0.1:{}/", stage.model.port());
-    let begin = text.find("127.0.0.1:").unwrap_or(0);
-    let end = text.get(begin..).and_then(|rest| rest.find('/')).map_or(begin, |length| begin + length + 1);
-    fs::write(&codex, format!("{}{port}{}", &text[..begin], &text[end..]))?;
-    Ok(Some(stage))
+    Stage::set(agent, config, |made| turns(agent, made))
 }
 
 fn observed(agent: Agent) -> Result<()> {
@@ -179,7 +171,9 @@ fn by_decision_alone(agent: Agent) -> Result<()> {
     stage.home.run_castellan(&["install", agent.name()])?;
     let open: &[&str] = match agent {
         Claude => &["-p", "--permission-mode", "bypassPermissions", "go"],
-        _ => &["exec", "-m", "gpt-5.5", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "go"],
+        Codex | Gemini | Qwen => {
+            &["exec", "-m", "gpt-5.5", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "go"]
+        }
     };
     let open: Vec<String> = open.iter().map(|word| (*word).to_owned()).collect();
     let done = stage.run_alone(&open)?;
@@ -272,7 +266,7 @@ fn each_flag_of_claude_is_enough() -> Result<()> {
 fn budget_ends(agent: Agent, option: &str, about: &str) -> Result<()> {
     let steps: Vec<_> =
         (0..40).map(|step| vec![agent.shell(&format!("sleep 0.5; touch step-{step}"))]).collect();
-    let Some(stage) = Stage::set(agent, "default_verdict = \"allow\"\n", steps)? else { return Ok(()) };
+    let Some(stage) = Stage::set(agent, "default_verdict = \"allow\"\n", |_| steps)? else { return Ok(()) };
     for file in [".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/hooks.json"] {
         fs::remove_file(stage.home.workspace().join(file))?;
     }
