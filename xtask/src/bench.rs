@@ -1,6 +1,7 @@
 //! `cargo xtask bench hook`: compares the hook with its floor in one run, and measures throughput and memory. The other
 //! benchmarks are separate programs, which this module only builds and runs.
 
+mod agent_run;
 mod spawn;
 mod state;
 mod stats;
@@ -15,6 +16,7 @@ use anyhow::{Context, bail, ensure};
 use castellan_wire::Home;
 
 use crate::{build, corpus};
+pub(crate) use agent_run::agent_run;
 use spawn::{Case, Measured};
 pub(crate) use state::state;
 

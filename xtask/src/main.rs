@@ -44,6 +44,8 @@ usage: cargo xtask COMMAND
           everyday commands; the start of a daemon with all packs; prints tables in Markdown
   bench plans
           measures the comparison of a call with its plan; prints a table in Markdown
+  bench run
+          measures what `castellan run` adds to the start of an agent and to its stream; prints tables in Markdown
   bench state
           what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
@@ -127,6 +129,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "decide"] => bench::decide(),
+        ["bench", "run"] => bench::agent_run(),
         ["bench", "state"] => bench::state(),
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "languages"] => bench::languages(),

@@ -1,0 +1,118 @@
+//! `cargo xtask bench run`: the cost of `castellan run` for the start of an agent and for its stream. Each figure stands
+//! beside that of the plain program in the same run: the agent itself, and `cat` in the place of the copy.
+
+use std::fmt::Write as _;
+use std::fs::{File, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, ensure};
+use castellan_wire::Home;
+use serde_json::json;
+
+use super::spawn::{self, Case};
+use super::start_daemon;
+use super::stats::percentile;
+use crate::build;
+
+/// Starts of each program.
+const STARTS: usize = 200;
+
+/// Lines of the stream: responses with texts of [`TEXT_BYTES`], and each tenth one a result of a tool with ten times that.
+const LINES: usize = 40_000;
+const TEXT_BYTES: usize = 2_000;
+
+/// Copies of the stream.
+const COPIES: usize = 9;
+
+pub(crate) fn agent_run() -> anyhow::Result<()> {
+    let built = build::release()?;
+    let place = tempfile::tempdir()?;
+    let home = Home::new(place.path().join("home")).context("a temporary folder with a relative path")?;
+    let bin = place.path().join("bin");
+    std::fs::create_dir(&bin)?;
+    let castellan = bin.join("castellan");
+    std::fs::copy(&built.castellan, &castellan)?;
+    std::fs::copy(&built.hook, bin.join("castellan-hook"))?;
+    let agent = bin.join("claude");
+    let stream = place.path().join("stream");
+    write_stream(&stream)?;
+    // Started with a stream it prints the file, else it ends at once.
+    let script = format!("#!/bin/sh\ncase \"$*\" in *stream-json*) exec cat {} ;; esac\n", stream.display());
+    std::fs::write(&agent, script)?;
+    std::fs::set_permissions(&agent, Permissions::from_mode(0o755))?;
+    let daemon = start_daemon(&castellan, &home)?;
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let run =
+        words(&["--home", &home.dir().display().to_string(), "run", "--", &agent.display().to_string()]);
+    let cases = [
+        Case::new("agent", &agent, Vec::new(), "", &daemon),
+        Case::new("castellan run -- agent", &castellan, run.clone(), "", &daemon),
+    ];
+    let starts = spawn::measure(&cases, STARTS)?;
+    let mut report =
+        format!("### Start and end of an agent, {STARTS} times\n\n| | p50 ms | p99 ms |\n|---|---:|---:|\n");
+    for start in &starts {
+        let (p50, p99) = (start.wall_p50_us / 1000.0, start.wall_p99_us / 1000.0);
+        writeln!(report, "| {} | {p50:.1} | {p99:.1} |", start.name)?;
+    }
+    let run: Vec<String> = run.into_iter().chain(words(&["-p", "--output-format", "stream-json"])).collect();
+    report.push_str(&stream_table(&castellan, &run, &stream)?);
+    println!("{report}");
+    Ok(())
+}
+
+/// Writes lines as Claude Code does.
+fn write_stream(file: &Path) -> anyhow::Result<()> {
+    let mut out = std::io::BufWriter::new(File::create(file)?);
+    let text = "the quick brown fox jumps over the lazy dog ".repeat(TEXT_BYTES / 44);
+    for number in 0..LINES {
+        let line = if number % 10 == 0 {
+            let content = json!([{"type": "tool_result", "tool_use_id": "t", "content": text.repeat(10)}]);
+            json!({"type": "user", "message": {"role": "user", "content": content}, "session_id": "bench"})
+        } else {
+            let usage = json!({"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 20_000});
+            let content = json!([{"type": "text", "text": text}]);
+            let message = json!({"id": format!("msg_{number}"), "content": content, "usage": usage});
+            json!({"type": "assistant", "message": message, "session_id": "bench"})
+        };
+        writeln!(out, "{line}")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Compares the copy of the stream by `castellan run` with a copy by `cat`, in turns.
+fn stream_table(castellan: &Path, run: &[String], stream: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::metadata(stream)?.len();
+    let (mut plain, mut through) = (Vec::new(), Vec::new());
+    for _ in 0..COPIES {
+        let mut cat = Command::new("sh");
+        cat.args(["-c", "cat \"$1\" | cat", "sh"]).arg(stream);
+        plain.push(copy_mb_s(cat, bytes)?);
+        let mut copy = Command::new(castellan);
+        copy.args(run);
+        through.push(copy_mb_s(copy, bytes)?);
+    }
+    let (plain, through) = (percentile(&mut plain, 50.0), percentile(&mut through, 50.0));
+    Ok(format!(
+        "\n### A stream of {} MB, {COPIES} times\n\n| | MB/s, p50 | share |\n|---|---:|---:|\n\
+         | agent, then `cat` | {plain:.0} | 100 % |\n| `castellan run -- agent` | {through:.0} | {:.0} % |\n",
+        bytes / 1_000_000,
+        through / plain * 100.0
+    ))
+}
+
+/// Returns the millions of bytes a second that a reader gets.
+fn copy_mb_s(mut command: Command, bytes: u64) -> anyhow::Result<f64> {
+    let started = Instant::now();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut from = child.stdout.take().context("no output")?;
+    let copied = std::io::copy(&mut from, &mut std::io::sink())?;
+    let took = started.elapsed();
+    ensure!(child.wait()?.success() && copied == bytes, "{copied} of {bytes} bytes were copied");
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred million are exact")]
+    Ok(bytes as f64 / 1e6 / took.as_secs_f64())
+}
