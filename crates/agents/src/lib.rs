@@ -82,7 +82,7 @@ pub use plugins::{
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Message, Reply, encode, encode_failure, encode_refusal, is_deferral, is_denial};
 pub use run::{
-    ConfigProblem, GivenSession, ObserverFiles, ObserverProblem, TranscriptPlace, can_observe, given_session,
+    ConfigProblem, GivenSession, ObserverFiles, ObserverProblem, can_observe, given_session,
     guarded_arguments, has_own_home, is_session_id, is_stream, observer_arguments, observer_config,
     observer_files, observer_variables, stream_words, transcript_places, unsaved,
 };
@@ -91,11 +91,11 @@ pub use settings::{
 };
 pub use spec::{
     AgentPaths, HookEvent, HookFile, MachineFamily, Moment, PathKind, Place, PluginFamily, SwitchFamily,
-    Version,
+    TranscriptPlace, Version,
 };
 pub use start::hook_start;
 pub use stream::{
-    StreamCall, StreamLine, StreamProblem, TOKENS_MAX, Tokens, UsageReport, stream_line, transcript_usage,
+    StreamCall, StreamLine, StreamProblem, Tokens, UsageReport, stream_line, transcript_usage,
     transcript_words,
 };
 pub use switches::switches_off;

@@ -32,3 +32,9 @@ pub(crate) const FRONT_MATTER_BYTES_MAX: usize = 64 * 1024;
 
 /// Values in front matter with every alias expanded: stops alias bombs. Real ones have some dozen.
 pub(crate) const FRONT_MATTER_VALUES_MAX: usize = 10_000;
+
+/// The largest number of tokens in one report. A context has a few million; more is no number of tokens.
+pub(crate) const TOKENS_MAX: u64 = 1_000_000_000_000;
+
+/// Bytes of a session id, which becomes part of a path. Agents use UUIDs.
+pub(crate) const SESSION_ID_BYTES_MAX: usize = 128;

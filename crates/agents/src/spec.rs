@@ -3,9 +3,12 @@
 //!
 //! If agents differ by more than data, a family selects the code: [`Families`].
 
+mod run;
+
 use castellan_event::ToolKind;
 
-use crate::run::Run;
+pub use run::TranscriptPlace;
+pub(crate) use run::{Observer, ObserverConfig, Run, Variables};
 
 /// The data of one agent.
 #[derive(Debug)]

@@ -10,10 +10,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
 use crate::json::{self, JsonError};
+use crate::limits::TOKENS_MAX;
 use crate::spec::TranscriptFamily;
-
-/// The largest number of tokens in one report. A context has a few million; more is no number of tokens.
-pub const TOKENS_MAX: u64 = 1_000_000_000_000;
 
 /// Tokens by kind. Tokens that were read from a cache are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

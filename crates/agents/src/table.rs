@@ -2,12 +2,12 @@
 
 use castellan_event::ToolKind;
 
-use crate::run::{Observer, ObserverConfig, Run, TranscriptPlace, Variables};
 use crate::spec::{
     Acts, AgentPaths, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless,
-    IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, NativeFamily, Objections, Options,
-    PathKind, Place, PluginFamily, ReaderFamily, RegistrationFamily, ReplyFamily, ServerFamily, Settings,
-    Snapshots, Spec, SwitchFamily, ToolSpec, Transcript, TranscriptFamily, Version,
+    IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, NativeFamily, Objections, Observer,
+    ObserverConfig, Options, PathKind, Place, PluginFamily, ReaderFamily, RegistrationFamily, ReplyFamily,
+    Run, ServerFamily, Settings, Snapshots, Spec, SwitchFamily, ToolSpec, Transcript, TranscriptFamily,
+    TranscriptPlace, Variables, Version,
 };
 
 include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -26,6 +26,7 @@ mod limits;
 mod native;
 mod output;
 mod pager;
+mod plan_file;
 mod policy;
 mod presence;
 mod progress;

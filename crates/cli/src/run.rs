@@ -32,6 +32,7 @@ use castellan_agents::{
     settings_variable, transcript_places, unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
+use castellan_policy::Profile;
 use rustix::process::{Pid, WaitStatus};
 
 use self::budget::Budgets;
@@ -42,12 +43,10 @@ use self::reporter::Reporter;
 use self::sums::SessionSums;
 use self::transcripts::Transcripts;
 use crate::agent_files::AgentFiles;
-use crate::commands::plan;
-use crate::commands::run::Options;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::launch;
 use crate::limits::{STREAM_END_TIME, TRANSCRIPT_POLL};
+use crate::{launch, plan_file};
 
 pub(crate) use begin::{BEGIN, begin};
 
@@ -55,6 +54,20 @@ pub(crate) use begin::{BEGIN, begin};
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Rejected(String);
+
+/// The start that a person asks for.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// `None`: the configured one.
+    pub(crate) profile: Option<Profile>,
+    pub(crate) plan: Option<&'a Path>,
+    /// In tokens.
+    pub(crate) budget_invocation: Option<u64>,
+    /// In tokens.
+    pub(crate) budget_session: Option<u64>,
+    /// The agent and its arguments.
+    pub(crate) command: &'a [OsString],
+}
 
 /// A start of an agent.
 #[derive(Debug)]
@@ -75,13 +88,13 @@ pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {
     error.downcast_ref::<NoProgram>().map_or(Exit::RunFailed, NoProgram::exit)
 }
 
-pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit> {
     let Some((name, user)) = options.command.split_first() else { return Ok(Exit::Usage) };
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
     let run = client.start_run(options.profile.map(|profile| profile.as_str()))?;
     let is_observer = !run.has_tools;
-    if let Some(file) = &options.plan {
+    if let Some(file) = options.plan {
         put_in_force(&client, file, is_observer)?;
     }
     let hook = hook(&layout)?;
@@ -106,7 +119,12 @@ fn put_in_force(client: &ControlClient, file: &Path, is_observer: bool) -> anyho
         ));
     }
     let workspace = find_workspace(Path::new(".")).context("no workspace for the plan")?;
-    client.use_plan(plan::read(file)?, plan::source(file)?, PlanFor::Workspace(workspace), false)?;
+    client.use_plan(
+        plan_file::read(file)?,
+        plan_file::source(file)?,
+        PlanFor::Workspace(workspace),
+        false,
+    )?;
     Ok(())
 }
 

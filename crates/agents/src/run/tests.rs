@@ -212,3 +212,14 @@ trust_level = "trusted"
     assert!(observer_files(AgentId::CODEX, "model = ", &hook()).is_err());
     assert_eq!(observer_files(AgentId::CLAUDE, "", &hook()).unwrap(), None);
 }
+
+#[test]
+fn a_session_id_can_be_part_of_a_path() {
+    let check = |text: &str, expected| assert_eq!(is_session_id(text), expected, "{text}");
+    check("03c7cbf5-469a-4ba3-a9e9-001b570b90da", true);
+    check(&"a".repeat(SESSION_ID_BYTES_MAX), true);
+    check(&"a".repeat(SESSION_ID_BYTES_MAX + 1), false);
+    for text in ["", "..", "a/b", "a.b", "a b", "\u{e4}"] {
+        check(text, false);
+    }
+}

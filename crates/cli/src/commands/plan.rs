@@ -1,19 +1,17 @@
 //! `castellan plan`: put a plan in force, propose one, approve its scope, show what was done under it. It must not know
 //! how a call is compared.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use castellan_daemon::{ControlClient, ListedPlan, PLAN_BYTES_MAX, PlanFor, ShownPlan, find_workspace};
-use castellan_files::{Links, at_most, open_to_read};
+use anyhow::Context;
+use castellan_daemon::{ControlClient, ListedPlan, PlanFor, ShownPlan, find_workspace};
 use serde_json::json;
 
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{FAINT, WARN, printable};
-use crate::{ask, presence};
+use crate::{ask, plan_file, presence};
 
 /// Subcommands of `castellan plan`.
 #[derive(Debug, clap::Subcommand)]
@@ -87,7 +85,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
     let client = global.client()?;
     match command {
         Command::Use(options) => {
-            let (text, source) = (read(&options.file)?, source(&options.file)?);
+            let (text, source) = (plan_file::read(&options.file)?, plan_file::source(&options.file)?);
             let of = options.sessions.of()?;
             client.use_plan(text, source, of.clone(), options.strict)?;
             let effect =
@@ -100,7 +98,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
             global.note(&format!("no plan is in force any more for {}", printable(&of.to_string())))?;
         }
         Command::Propose(options) => {
-            let plan = client.propose_plan(read(&options.file)?, options.sessions.of()?)?;
+            let plan = client.propose_plan(plan_file::read(&options.file)?, options.sessions.of()?)?;
             write!(anstream::stdout(), "{}", shown(&plan)?)?;
             global.note(&format!("approve it with `castellan plan approve {}`", plan.id))?;
         }
@@ -187,23 +185,4 @@ impl Sessions {
             }
         }
     }
-}
-
-/// Reads a plan in full. A symbolic link may change its target after a look at it.
-pub(crate) fn read(file: &Path) -> anyhow::Result<String> {
-    let shown = || format!("`{}`", file.display());
-    let bytes = if file == Path::new("-") {
-        at_most(io::stdin().lock(), PLAN_BYTES_MAX as u64)
-    } else {
-        open_to_read(file, Links::Refused)
-            .and_then(|file: File| at_most(file.take(u64::MAX), PLAN_BYTES_MAX as u64))
-    };
-    let Some(bytes) = bytes.with_context(shown)? else {
-        bail!("{} has more than {PLAN_BYTES_MAX} bytes", shown());
-    };
-    String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", shown()))
-}
-
-pub(crate) fn source(file: &Path) -> anyhow::Result<String> {
-    Ok(std::path::absolute(file)?.display().to_string())
 }

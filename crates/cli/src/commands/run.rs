@@ -8,34 +8,42 @@ use castellan_policy::Profile;
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::{output, run, values};
+use crate::run::{self, Request};
+use crate::{output, values};
 
 /// Options of `castellan run`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Profile of the agent and of everything below it; default: the configured one. `observer` has no tools
     #[arg(long, value_name = "PROFILE", value_parser = values::profile())]
-    pub(crate) profile: Option<Profile>,
+    profile: Option<Profile>,
 
     /// Put a copy of this plan in force for the workspace
     #[arg(long, value_name = "FILE")]
-    pub(crate) plan: Option<PathBuf>,
+    plan: Option<PathBuf>,
 
     /// End the agent after more tokens in this start; observers: 50000
     #[arg(long, value_name = "TOKENS")]
-    pub(crate) budget_invocation: Option<u64>,
+    budget_invocation: Option<u64>,
 
     /// End the agent after more tokens in all starts of its session; observers: 500000
     #[arg(long, value_name = "TOKENS")]
-    pub(crate) budget_session: Option<u64>,
+    budget_session: Option<u64>,
 
     /// The agent and its arguments: `-- claude -p 'fix the test'`
     #[arg(last = true, required = true, value_name = "AGENT")]
-    pub(crate) command: Vec<OsString>,
+    command: Vec<OsString>,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
-    match run::run(global, options) {
+    let request = Request {
+        profile: options.profile,
+        plan: options.plan.as_deref(),
+        budget_invocation: options.budget_invocation,
+        budget_session: options.budget_session,
+        command: &options.command,
+    };
+    match run::run(global, &request) {
         Ok(exit) => Ok(exit),
         Err(error) => {
             let exit = run::exit_of(&error);

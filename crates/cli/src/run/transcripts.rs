@@ -224,12 +224,16 @@ mod tests {
         write(dir.path(), "projects/p/s-1/notes.txt", &claude("d", NEW));
         assert_eq!(read(&mut reader), []);
         reader.add_session("s-1");
-        assert_eq!(read(&mut reader), [("s-1".to_owned(), true), ("agent-y".to_owned(), false)]);
+        assert_eq!(read(&mut reader), [("agent-y".to_owned(), false), ("s-1".to_owned(), true)]);
         assert_eq!(read(&mut reader), []);
         // A line that is not whole yet waits for its end.
         let (begin, end) = (claude("e", NEW), claude("f", NEW));
         let half = begin.len() / 2;
-        write(dir.path(), "projects/p/s-1.jsonl", &format!("{}{}", claude("a", OLD), &begin[..half]));
+        write(
+            dir.path(),
+            "projects/p/s-1.jsonl",
+            &format!("{}{}", claude("a", OLD), begin.get(..half).unwrap()),
+        );
         assert_eq!(read(&mut reader), []);
         write(dir.path(), "projects/p/s-1.jsonl", &format!("{}{begin}{end}", claude("a", OLD)));
         assert_eq!(read(&mut reader).len(), 2);
