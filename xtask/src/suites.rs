@@ -117,10 +117,7 @@ const SUITES: &[Suite] = &[
             Step::Clients,
             Step::Kits,
             Step::Run("cargo build --workspace"),
-            Step::Tests {
-                threads: Some(2),
-                belongs: |test| test.package == END_TO_END && test.name == "lockdown",
-            },
+            Step::Run("cargo test --workspace --test lockdown -- --test-threads=2"),
         ],
     },
     Suite {
