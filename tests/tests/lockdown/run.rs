@@ -15,7 +15,7 @@ use castellan_tests::wait;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value as Json, json};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(30);
 const STREAM: &[&str] = &["-p", "--output-format", "stream-json"];
 
 /// A home with a daemon, and an agent that is a shell script.
@@ -334,8 +334,9 @@ fn an_agent_ends_with_its_run() -> Result<()> {
     let running = Running::start(&mut rig.command(&[], &["-p"]))?;
     let agent = rig.process("agent")?;
     kill_process(running.pid(), Signal::KILL)?;
-    running.finish(LIMIT)?;
+    // The end of `running` would kill the agent's group.
     ensure!(wait::ended(agent, LIMIT)?, "the agent still runs");
+    running.finish(LIMIT)?;
     Ok(())
 }
 

@@ -41,6 +41,7 @@ const COMMANDS: &[&str] = &[
     "config schema",
     "config set",
     "config unset",
+    "run",
     "rules",
     "rules validate",
     "rules test",
