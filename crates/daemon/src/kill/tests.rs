@@ -57,7 +57,7 @@ fn process(pid: u32) -> AgentProcess {
 
 #[test]
 fn a_tree_ends_at_the_request() {
-    let mut tree = Tree::start("sleep 600 & (sleep 600 & setsid sleep 600 & wait) & echo ready; wait");
+    let mut tree = Tree::start("sleep 600 & (sleep 600 & setsid sleep 600 & echo ready; wait) & wait");
     let ended = tree.end();
     assert!(ended.len() >= 4 && ended.iter().all(|(_, is_forced)| !is_forced), "{ended:?}");
     // Nothing holds the other end of the pipe.
