@@ -163,8 +163,8 @@ fn a_call_that_waits_for_a_person_is_denied() -> anyhow::Result<()> {
 /// A call of a thread: begin and end, and the answer.
 type Asked = (Instant, Instant, String);
 
-/// Many hooks ask at once while the agents are halted. What began after the halt is denied, and so is what began before
-/// and was answered late.
+/// Many hooks ask at once while the agents are halted. Calls that begin after the halt are denied, and so are earlier
+/// calls that get their answers later.
 #[test]
 fn nothing_is_allowed_after_a_halt_under_load() -> anyhow::Result<()> {
     const CLIENTS: usize = 32;
