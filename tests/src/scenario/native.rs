@@ -12,6 +12,7 @@ use castellan_agents::{AgentId, HookCommand, NativeSecret, NativeValues, native_
 use serde_json::Value as Json;
 
 use crate::agents::{Agent, not_run};
+use crate::anthropic::JUDGE;
 use crate::home::Home;
 use crate::model::{Block, Model, Script};
 use crate::process::{Finished, Running};
@@ -56,23 +57,28 @@ pub fn check_native(agent: Agent) -> Result<()> {
     agent.prepare(&home)?;
     render(&home, agent, &["--sandbox", "off"])?;
     remove_hooks(agent, &home)?;
-    play(agent, &executable, &home, &arguments(agent, &home), steps::steps(agent, &home))
+    play(agent, &executable, &home, &arguments(agent, &home), steps::steps(agent, &home)).map(drop)
 }
 
-/// Plays Claude Code in `auto`: what the settings allow runs without its judging model, which no scripted model plays.
+/// Plays Claude Code in `auto`: what the settings allow runs without a question to its judging model.
 pub fn check_native_auto() -> Result<()> {
     let agent = Agent::Claude;
     let Some(executable) = agent.executable()? else { return Ok(()) };
     let home = home()?;
     render(&home, agent, &["--sandbox", "off", "--auto"])?;
     remove_hooks(agent, &home)?;
-    let unjudged = "Auto mode is unavailable";
     let steps = vec![
         Step::runs(agent.shell("git add a.txt"), "repo/.git/index"),
-        Step::stops(agent.shell("git gc"), None, unjudged),
+        Step::runs(agent.shell("git gc --quiet"), "repo/.git/index"),
         Step::stops(agent.shell("cat .env"), None, "has been denied"),
     ];
-    play(agent, &executable, &home, &arguments(agent, &home), steps)
+    let model = play(agent, &executable, &home, &arguments(agent, &home), steps)?;
+    let requests: Vec<String> = model.heard().requests.iter().map(Json::to_string).collect();
+    let judged: Vec<&String> = requests.iter().filter(|request| request.contains(JUDGE)).collect();
+    // The judge of a call also reads the calls before it.
+    let is_about_second = judged.iter().all(|request| request.contains("git gc --quiet"));
+    ensure!(!judged.is_empty() && is_about_second, "{judged:?}");
+    Ok(())
 }
 
 /// Plays programs in Claude Code's sandbox, which needs `bwrap` and `socat`.
@@ -96,7 +102,7 @@ pub fn check_native_sandbox() -> Result<()> {
         Step::runs(agent.shell("python3 read.py"), "repo/sandboxed-file"),
         Step::stops(Block::Text("x".to_owned()), Some("outside-file"), ""),
     ];
-    play(agent, &executable, &home, &arguments(agent, &home), steps)
+    play(agent, &executable, &home, &arguments(agent, &home), steps).map(drop)
 }
 
 /// Plays Codex with the arguments of `castellan run`, in a trusted repository that gives itself rights.
@@ -133,7 +139,7 @@ pub fn check_native_arguments() -> Result<()> {
         Step::stops(agent.shell("touch ../outside-file"), Some("outside-file"), "Read-only file system"),
         Step::stops(agent.shell("cat .env; cat ../user/.ssh/id_rsa"), None, "Permission denied"),
     ];
-    play(agent, &executable, &home, &arguments, steps)
+    play(agent, &executable, &home, &arguments, steps).map(drop)
 }
 
 fn home() -> Result<Home> {
@@ -181,7 +187,14 @@ fn arguments(agent: Agent, home: &Home) -> Vec<String> {
     }
 }
 
-fn play(agent: Agent, executable: &Path, home: &Home, arguments: &[String], steps: Vec<Step>) -> Result<()> {
+/// Plays the steps, and returns the model with what it heard.
+fn play(
+    agent: Agent,
+    executable: &Path,
+    home: &Home,
+    arguments: &[String],
+    steps: Vec<Step>,
+) -> Result<Model> {
     let turns: Vec<Vec<Block>> = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = Model::start(agent.api(), vec![Script::main(turns)])?;
     let done = start(agent, executable, home, &model, arguments)?;
@@ -198,7 +211,7 @@ fn play(agent: Agent, executable: &Path, home: &Home, arguments: &[String], step
             ensure!(root.join(name).exists() == *is_made, "{call:?}: `{name}`: {result:?}\n{}", shown());
         }
     }
-    Ok(())
+    Ok(model)
 }
 
 /// Starts an agent without any flag that skips its permissions.
@@ -215,6 +228,8 @@ fn start(
         Agent::Claude => {
             command
                 .envs(claude_environment(model))
+                // In `auto` it then asks its judge in requests of their own.
+                .env("CLAUDE_CODE_AUTO_MODE_SERVER", "0")
                 .args(["-p", "--output-format", "json"])
                 .args(arguments)
                 .arg("go");
