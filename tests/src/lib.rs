@@ -10,6 +10,7 @@ pub mod hook;
 pub mod machine;
 pub mod model;
 pub mod plays;
+pub mod plugin;
 pub mod process;
 pub mod run;
 pub mod scenario;

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use super::{Registered, Stage, WATCHED, expect_record, expect_told};
 use crate::agents::Agent;
 use crate::model::{Block, SESSION, Script};
-use crate::process::Running;
-use crate::run::{AGENT_LIMIT, Options};
+use crate::plugin;
+use crate::run::Options;
 use crate::wait::until;
 
 /// The daemon checks a few times a second.
@@ -50,27 +50,11 @@ pub fn check_plugin(is_installed: bool) -> Result<()> {
     let config = "version = 1\nprofile = \"strict\"\n";
     let Some(stage) = Stage::with_config(Agent::Claude, config, Registered::User)? else { return Ok(()) };
     let asked = stage.home.user().join("asked");
-    let hook = json!({ "type": "command", "command": format!("touch {}", asked.display()) });
-    let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
-    let market = stage.home.workspace().join("market");
-    let offered = json!({ "name": "local", "owner": { "name": "x" }, "plugins": [
-        { "name": "guard", "source": "./guard", "description": "x" },
-    ] });
-    stage.home.write(&market.join(".claude-plugin/marketplace.json"), &offered.to_string())?;
-    stage
-        .home
-        .write(&market.join("guard/.claude-plugin/plugin.json"), r#"{"name":"guard","version":"1.0.0"}"#)?;
-    stage.home.write(&market.join("guard/hooks/hooks.json"), &hooks.to_string())?;
+    let command = format!("touch {}", asked.display());
     if is_installed {
-        let folder = market.display().to_string();
-        for arguments in
-            [&["plugin", "marketplace", "add", &folder][..], &["plugin", "install", "guard@local"]]
-        {
-            let mut claude = stage.home.command(&stage.executable);
-            claude.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
-            let done = Running::start(claude.args(arguments))?.finish(AGENT_LIMIT)?;
-            ensure!(done.code == Some(0), "{arguments:?}: {done:?}");
-        }
+        plugin::install(&stage.home, &stage.executable, &command)?;
+    } else {
+        plugin::offer(&stage.home, &command)?;
     }
     let arguments: &[&str] = if is_installed { &[] } else { &["--plugin-dir", "market/guard"] };
     let script = Script::main([vec![Agent::Claude.shell("ls")]]);

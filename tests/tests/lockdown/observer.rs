@@ -11,6 +11,7 @@ use castellan_agents::{AgentId, HookCommand, observer_arguments};
 use castellan_tests::agents::Agent::{self, Claude, Codex, Gemini, Qwen};
 use castellan_tests::home::Home;
 use castellan_tests::model::{Block, Model, Script};
+use castellan_tests::plugin;
 use castellan_tests::process::{Finished, Running};
 use castellan_tests::run::AGENT_LIMIT;
 use serde_json::json;
@@ -149,6 +150,15 @@ fn observed(agent: Agent) -> Result<()> {
     ensure!(done.code == Some(0), "{done:?}");
     stage.expect_nothing_made("all layers", &done)?;
     stage.expect_attempts(&done)
+}
+
+/// A plugin that the user has installed loads for Claude Code, and not for an observer.
+#[test]
+fn an_observer_loads_no_plugin() -> Result<()> {
+    let Some(stage) = stage(Claude, "")? else { return Ok(()) };
+    plugin::install(&stage.home, &stage.executable, &format!("touch {}", stage.made().display()))?;
+    let done = stage.run(&["--profile", "observer"])?;
+    stage.expect_nothing_made("a plugin", &done)
 }
 
 /// The agent's own flags alone: castellan's hook lets everything pass.
