@@ -46,6 +46,8 @@ pub(crate) struct Agent {
     pub(crate) transcript: Transcript,
     #[serde(default)]
     pub(crate) run: Run,
+    #[serde(default)]
+    pub(crate) native: Native,
     pub(crate) paths: Paths,
     pub(crate) families: Families,
 }
@@ -359,6 +361,14 @@ pub(crate) struct Run {
     pub(crate) unsaved: Vec<String>,
     pub(crate) transcripts: Vec<TranscriptPlace>,
     pub(crate) observer: Option<Observer>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Native {
+    pub(crate) beaten_by: Vec<Vec<String>>,
+    pub(crate) beaten_by_keys: Vec<String>,
+    pub(crate) beaten_by_letter: Option<Letter>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -5,8 +5,8 @@ use std::fmt::{Debug, Write as _};
 use toml::Spanned;
 
 use crate::shape::{
-    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Observer, Run, Snapshots,
-    Tool,
+    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Native, Observer, Run,
+    Snapshots, Tool,
 };
 
 /// Returns the table, one `Spec` for each agent, for a module with the types in scope.
@@ -107,6 +107,7 @@ fn spec(agent: &Agent) -> String {
     field("plugin_manifest", quoted(&agent.plugin_manifest));
     field("transcript", transcript(agent));
     field("run", run(&agent.run));
+    field("native", native(&agent.native));
     field("paths", paths(agent));
     field("families", families(agent));
     text + "},\n"
@@ -149,6 +150,15 @@ fn options(agent: &Agent) -> String {
         options.anywhere,
         options.joined_values,
         options.adds_up
+    )
+}
+
+fn native(native: &Native) -> String {
+    let beaten_by = rows(&native.beaten_by, |words| format!("&{words:?}"));
+    format!(
+        "Native {{ beaten_by: {beaten_by}, beaten_by_keys: &{:?}, beaten_by_letter: {:?} }}",
+        native.beaten_by_keys,
+        native.beaten_by_letter.as_ref().map(|letter| letter.0)
     )
 }
 

@@ -44,11 +44,20 @@ struct Given {
 }
 
 /// Reports whether an agent with these arguments runs its hooks regardless of the user's and a repository's settings.
-pub fn keeps_hooks_on<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> bool {
+/// `is_rendered` reports whether a file of settings is one that castellan rendered for this agent: it switches hooks on.
+pub fn keeps_hooks_on<A: AsRef<[u8]>>(
+    agent: AgentId,
+    arguments: &[A],
+    is_rendered: impl Fn(&str) -> bool,
+) -> bool {
     let options = options(agent, arguments);
     let [name, value] = hooks_on(agent) else { return false };
-    let is_on = |given: &Given| given.name == *name && given.value == *value;
-    let adds_up = agent.spec().options.adds_up;
+    let table = &agent.spec().options;
+    let is_settings = meaning(table, name) == Some(Meaning::Settings);
+    let is_on = |given: &Given| {
+        given.name == *name && (given.value == *value || is_settings && is_rendered(&given.value))
+    };
+    let adds_up = table.adds_up;
     // The last of several equal options applies.
     let is_same = |given: &&Given| given.name == *name && (!adds_up || is_on(given));
     let last = options.iter().rfind(is_same);
@@ -94,8 +103,7 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
             continue;
         }
         let shown = || format!("{name} {value}").trim_end().to_owned();
-        let meaning = table.meanings.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning);
-        found.extend(match meaning {
+        found.extend(match meaning(table, &name) {
             None => None,
             Some(Meaning::Off) => Some(GivenHooks::Off(name)),
             Some(Meaning::SettingKinds) => {
@@ -119,6 +127,11 @@ pub fn given_hooks<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given
         });
     }
     found
+}
+
+/// Returns the meaning of an option for hooks.
+pub(crate) fn meaning(table: &Options, name: &str) -> Option<Meaning> {
+    table.meanings.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning)
 }
 
 /// Returns the options of a command line with their values, also if a word may be the value of an unknown option.
@@ -215,7 +228,7 @@ fn options<A: AsRef<[u8]>>(agent: AgentId, arguments: &[A]) -> Vec<Given> {
 }
 
 /// Splits `--name=value`, and with `joined_values` also `-nvalue` and `-n=value`.
-fn split<'w>(table: &Options, word: &'w str) -> (&'w str, Option<&'w str>) {
+pub(crate) fn split<'w>(table: &Options, word: &'w str) -> (&'w str, Option<&'w str>) {
     if word.starts_with("--") {
         return word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     }
@@ -235,7 +248,8 @@ mod tests {
     fn an_agent_that_was_launched_keeps_its_hooks() {
         let check = |agent, line: &str, expected| {
             let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(keeps_hooks_on(agent, &words), expected, "{line}");
+            let is_rendered = |file: &str| file == "/s/own.json";
+            assert_eq!(keeps_hooks_on(agent, &words, is_rendered), expected, "{line}");
         };
         let claude = |line: &str, expected| {
             let line = line
@@ -253,6 +267,18 @@ mod tests {
         claude("claude ON OFF", false);
         claude("claude OFF ON", false);
         claude("claude ON --settings x.json", false);
+        // castellan's own file, and no other one.
+        claude("claude --settings /s/own.json -p go", true);
+        claude("claude --settings=/s/own.json -p go", true);
+        for other in ["/s/own.json.", "/s//own.json", "/s/other.json", "s/own.json", r#"{"x":"/s/own.json"}"#]
+        {
+            claude(&format!("claude --settings {other} go"), false);
+            claude(&format!("claude --settings /s/own.json --settings {other} go"), false);
+        }
+        claude("claude --settings /s/own.json OFF", false);
+        claude("claude --settings /s/own.json --bare", false);
+        claude("claude --model /s/own.json go", false);
+        claude("claude -- --settings /s/own.json", false);
         // A prompt, and another option's value.
         claude("claude -- ON", false);
         claude("claude --append-system-prompt ON", false);
@@ -268,6 +294,7 @@ mod tests {
         codex("codex -c features.hooks=true exec", true);
         codex("codex --config features.hooks=true exec", false);
         codex("codex -c features.hooks=false", false);
+        codex("codex -c /s/own.json exec", false);
         codex("codex -c features.hooks=true -c features.hooks=false exec", false);
         codex("codex -c features.hooks=true --disable hooks exec", false);
         codex("codex exec -c features.hooks=true --disable=codex_hooks go", false);

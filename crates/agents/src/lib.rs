@@ -67,8 +67,8 @@ pub use managed::{
 pub use mcp_servers::{configured_servers, server_file};
 pub use native::{
     Merged, NativeCommand, NativeError, NativeFile, NativeSecret, NativeValues, StoppedCommand,
-    has_auto_mode, has_native, is_plain_path, is_plain_word, merge_native, native_arguments, native_files,
-    native_paths, needs_sandbox_tools,
+    arguments_name_files, beats_native, has_auto_mode, has_native, is_plain_path, is_plain_word,
+    merge_native, native_arguments, native_files, native_paths, needs_sandbox_tools,
 };
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode, prompt_text};
 pub use permissions::{
@@ -98,7 +98,7 @@ pub use stream::{
     StreamCall, StreamLine, StreamProblem, Tokens, UsageReport, stream_line, transcript_usage,
     transcript_words,
 };
-pub use switches::switches_off;
+pub use switches::{switches_off, switches_on};
 pub use transcript::{
     TranscriptCall, TranscriptEntry, TranscriptError, TranscriptLine, subagent_transcripts, transcript_line,
 };

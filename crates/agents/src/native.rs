@@ -3,8 +3,9 @@
 //! module must not know where the values come from or where the files are.
 //!
 //! `native/claude.rs`, `native/codex.rs` and `native/gemini.rs` write the text of each family. `native/merge.rs` adds
-//! what tightens to a person's text.
+//! what tightens to a person's text. `native/beaten.rs` finds arguments that beat the settings.
 
+mod beaten;
 mod claude;
 mod codex;
 mod gemini;
@@ -14,6 +15,7 @@ use crate::agent::AgentId;
 use crate::family::HookCommand;
 use crate::spec::NativeFamily;
 
+pub use beaten::beats_native;
 pub use merge::{Merged, NativeError, merge_native};
 
 /// The values of an agent's own settings. All paths are absolute, without symlinks and without [`is_plain_path`]'s
@@ -126,6 +128,14 @@ pub fn native_arguments(agent: AgentId, values: &NativeValues, directory: &str, 
         Some(NativeFamily::Permissions) => claude::arguments(directory),
         Some(NativeFamily::Profile) => codex::arguments(values, mark),
         Some(NativeFamily::Policy) => gemini::arguments(directory),
+    }
+}
+
+/// Returns true if [`native_arguments`] name the files of [`native_files`]. Otherwise they hold the settings themselves.
+pub fn arguments_name_files(agent: AgentId) -> bool {
+    match agent.spec().families.native {
+        None | Some(NativeFamily::Profile) => false,
+        Some(NativeFamily::Permissions | NativeFamily::Policy) => true,
     }
 }
 

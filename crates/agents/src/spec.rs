@@ -71,6 +71,8 @@ pub(crate) struct Spec {
     pub(crate) transcript: Transcript,
     /// Its start by `castellan run`.
     pub(crate) run: Run,
+    /// What beats its rendered settings.
+    pub(crate) native: Native,
     /// The agent's own files.
     pub(crate) paths: &'static [AgentPaths],
     /// The code for all other differences.
@@ -171,6 +173,17 @@ pub(crate) struct Options {
     pub(crate) adds_up: bool,
     /// The meaning of options for hooks.
     pub(crate) meanings: &'static [(&'static str, Meaning)],
+}
+
+/// Arguments that beat castellan's rendered settings of an agent.
+#[derive(Debug)]
+pub(crate) struct Native {
+    /// An option with any value, or an option with this value.
+    pub(crate) beaten_by: &'static [&'static [&'static str]],
+    /// First parts of keys of the configuration, for options that set one.
+    pub(crate) beaten_by_keys: &'static [&'static str],
+    /// A short option without a value, also in a cluster.
+    pub(crate) beaten_by_letter: Option<u8>,
 }
 
 /// The meaning of an option for hooks.

@@ -18,6 +18,17 @@ pub fn switches_off(agent: AgentId, text: &str) -> Option<&'static str> {
     }
 }
 
+/// Reports whether a settings text says that hooks are on, so that it wins over a text that switches them off.
+pub fn switches_on(agent: AgentId, text: &str) -> bool {
+    match agent.spec().families.switch {
+        SwitchFamily::DisableAllHooks => {
+            let settings = serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+            settings.get("disableAllHooks") == Some(&serde_json::Value::Bool(false))
+        }
+        SwitchFamily::HooksConfig | SwitchFamily::Feature => false,
+    }
+}
+
 /// Returns the profiles of a configuration that switch hooks off when chosen.
 pub(crate) fn off_profiles(agent: AgentId, text: &str) -> Vec<String> {
     match agent.spec().families.switch {

@@ -20,6 +20,9 @@ pub(crate) const LAUNCHER_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of the stored hash of a rendered file: 64 letters.
 pub(crate) const RECORD_BYTES_MAX: u64 = 256;
 
+/// Folders of killed runs that one start removes: far more than end so in a day.
+pub(crate) const RUN_LEFTOVERS_MAX: usize = 256;
+
 /// Backups beside an agent's settings file: the text before the last change, and two before it.
 pub(crate) const BACKUPS_MAX: usize = 3;
 

@@ -14,14 +14,13 @@ use castellan_agents::{
     AgentId, HookCommand, NativeFile, NativeValues, has_auto_mode, has_native, native_arguments,
     native_files, needs_sandbox_tools,
 };
-use castellan_daemon::{PLAN_BYTES_MAX, parse_plan};
+use castellan_daemon::parse_plan;
 use castellan_plans::Plan;
 use castellan_wire::{Home, HomeArgument};
 
 use crate::agent_files::is_executable;
 use crate::directories::Directories;
 use crate::launch;
-use crate::text_file::read_text;
 
 pub(crate) use files::{How, Written, write};
 
@@ -36,7 +35,7 @@ pub(crate) struct Wanted<'w> {
     /// A further directory that the agent may write.
     pub(crate) repo: Option<&'w Path>,
     /// A plan, whose commands run without a prompt of the agent.
-    pub(crate) plan: Option<&'w Path>,
+    pub(crate) plan: Option<&'w Plan>,
     /// The agent starts in its mode in which a model judges calls.
     pub(crate) is_auto: bool,
     pub(crate) sandbox: Sandbox,
@@ -70,7 +69,6 @@ impl Rendered {
 
     /// Returns the arguments with which the agent uses the files in `directory`, whatever a repository says. `mark`: letters
     /// and digits that no repository can guess.
-    #[expect(dead_code, reason = "for `castellan run`")]
     pub(crate) fn arguments(&self, directory: &str, mark: &str) -> Vec<String> {
         native_arguments(self.agent, &self.values, directory, mark)
     }
@@ -91,9 +89,8 @@ pub(crate) fn render(wanted: &Wanted<'_>) -> anyhow::Result<Rendered> {
     let user_home = Directories::of_environment()?.home;
     let work_dir = places::work_directory(wanted.work_dir, &user_home)?;
     let repo = wanted.repo.map(|repo| places::work_directory(repo, &user_home)).transpose()?;
-    let plan = wanted.plan.map(read_plan).transpose()?;
     let mut left_out = Vec::new();
-    let mut commands = plan.as_ref().map(|plan| commands::of_plan(plan, &mut left_out)).unwrap_or_default();
+    let mut commands = wanted.plan.map(|plan| commands::of_plan(plan, &mut left_out)).unwrap_or_default();
     if wanted.is_auto {
         commands.extend(commands::quiet());
     }
@@ -106,7 +103,7 @@ pub(crate) fn render(wanted: &Wanted<'_>) -> anyhow::Result<Rendered> {
         work_dir,
         commands,
         stopped: commands::stopped(),
-        hosts: plan.as_ref().and_then(|plan| commands::hosts(plan, &mut left_out)),
+        hosts: wanted.plan.and_then(|plan| commands::hosts(plan, &mut left_out)),
         secrets: places::secrets(&user_home),
         kept: places::kept(wanted.home, &hook.program)?,
         hook,
@@ -144,10 +141,10 @@ fn hook(home: &Path) -> anyhow::Result<HookCommand> {
     Ok(HookCommand { program, home: HomeArgument::At(at).to_string() })
 }
 
-fn read_plan(file: &Path) -> anyhow::Result<Plan> {
+/// Parses the text of the plan in `file`. A plan that has expired is an error.
+pub(crate) fn plan_of(text: &str, file: &Path) -> anyhow::Result<Plan> {
     let shown = file.display();
-    let text = read_text(file, PLAN_BYTES_MAX as u64)?;
-    let plan = parse_plan(&text).map_err(anyhow::Error::msg).with_context(|| format!("`{shown}`"))?;
+    let plan = parse_plan(text).map_err(anyhow::Error::msg).with_context(|| format!("`{shown}`"))?;
     let now_s = jiff::Timestamp::now().as_second();
     if plan.parts().expires_s.is_some_and(|expires_s| expires_s <= now_s) {
         bail!("`{shown}`: the plan has expired, so it permits nothing: change `expires`");

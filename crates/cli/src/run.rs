@@ -9,7 +9,10 @@ mod environment;
 mod lines;
 mod meter;
 mod observer;
+mod own_settings;
 mod program;
+mod random;
+mod rejected;
 mod reporter;
 mod signals;
 mod spending;
@@ -28,7 +31,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, bail};
 use castellan_agents::{
     GivenSession, HookCommand, ObserverProblem, can_keep_hooks_on, can_observe, given_session,
-    guarded_arguments, has_own_home, is_headless, is_stream, keeps_hooks_on, observer_arguments,
+    guarded_arguments, has_native, has_own_home, is_headless, is_stream, keeps_hooks_on, observer_arguments,
     settings_variable, transcript_places, unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
@@ -38,7 +41,10 @@ use rustix::process::{Pid, WaitStatus};
 use self::budget::Budgets;
 use self::meter::{Cause, Meter, warn};
 use self::observer::Place;
+use self::own_settings::OwnSettings;
 use self::program::{NoProgram, Program};
+use self::random::random_id;
+use self::rejected::Rejected;
 use self::reporter::Reporter;
 use self::sums::SessionSums;
 use self::transcripts::Transcripts;
@@ -50,17 +56,14 @@ use crate::{launch, plan_file};
 
 pub(crate) use begin::{BEGIN, begin};
 
-/// The command line asks for something that `run` does not do.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Rejected(String);
-
 /// The start that a person asks for.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     /// `None`: the configured one.
     pub(crate) profile: Option<Profile>,
     pub(crate) plan: Option<&'a Path>,
+    /// The agent gets its own settings without a plan, too.
+    pub(crate) own_settings: bool,
     /// In tokens.
     pub(crate) budget_invocation: Option<u64>,
     /// In tokens.
@@ -94,12 +97,19 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     let (layout, client) = (global.layout()?, global.client()?);
     let run = client.start_run(options.profile.map(|profile| profile.as_str()))?;
     let is_observer = !run.has_tools;
-    if let Some(file) = options.plan {
-        put_in_force(&client, file, is_observer)?;
-    }
+    // The settings stay until the end of all processes below.
+    let settings = if is_observer {
+        reject_settings(options)?;
+        None
+    } else {
+        prepare(options, &program, user, &layout, &client)?
+    };
     let hook = hook(&layout)?;
-    let mut launch =
-        if is_observer { locked_down(&program, user, &layout, &hook)? } else { guarded(&program, user)? };
+    let mut launch = if is_observer {
+        locked_down(&program, user, &layout, &hook)?
+    } else {
+        guarded(&program, user, settings.as_ref())?
+    };
     let budgets = Budgets::new(options.budget_invocation, options.budget_session, is_observer);
     let is_stream = is_stream(program.agent, &bytes(&program, &launch.arguments));
     let session = if budgets.is_some() { session(&program, &mut launch, is_stream)? } else { None };
@@ -111,21 +121,47 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     start(&program, &launch, is_stream, budgets.is_some(), meter)
 }
 
-/// Puts the plan in force for the workspace: the session does not exist yet.
-fn put_in_force(client: &ControlClient, file: &Path, is_observer: bool) -> anyhow::Result<()> {
-    if is_observer {
+fn reject_settings(options: &Request<'_>) -> anyhow::Result<()> {
+    if options.plan.is_some() {
         bail!(Rejected(
             "an observer has no tools, so no plan is put in force: leave `--plan` out".to_owned()
         ));
     }
-    let workspace = find_workspace(Path::new(".")).context("no workspace for the plan")?;
-    client.use_plan(
-        plan_file::read(file)?,
-        plan_file::source(file)?,
-        PlanFor::Workspace(workspace),
-        false,
-    )?;
+    if options.own_settings {
+        bail!(Rejected("an observer has stricter settings: leave `--own-settings` out".to_owned()));
+    }
     Ok(())
+}
+
+/// Renders the agent's own settings for the workspace, and puts the plan in force there: the session does not exist yet.
+/// Without settings of an agent the plan alone is in force.
+fn prepare(
+    options: &Request<'_>,
+    program: &Program,
+    user: &[OsString],
+    layout: &Layout,
+    client: &ControlClient,
+) -> anyhow::Result<Option<OwnSettings>> {
+    let agent = program.agent;
+    if options.plan.is_none() && !options.own_settings {
+        return Ok(None);
+    }
+    if options.own_settings && !has_native(agent) {
+        let title = agent.title();
+        bail!(Rejected(format!("castellan writes no settings for {title}: leave `--own-settings` out")));
+    }
+    let workspace = find_workspace(Path::new(".")).context("no workspace for the plan or the settings")?;
+    let text = options.plan.map(plan_file::read).transpose()?;
+    let plan = options.plan.zip(text.as_deref());
+    let rendered = match has_native(agent) {
+        true => Some(own_settings::render(&bytes(program, user), agent, layout, &workspace, plan)?),
+        false => None,
+    };
+    if let Some((file, text)) = plan {
+        let workspace = PlanFor::Workspace(workspace);
+        client.use_plan(text.to_owned(), plan_file::source(file)?, workspace, false)?;
+    }
+    rendered.map(|rendered| OwnSettings::write(&layout.run_settings(), &rendered)).transpose()
 }
 
 fn hook(layout: &Layout) -> anyhow::Result<HookCommand> {
@@ -136,11 +172,15 @@ fn hook(layout: &Layout) -> anyhow::Result<HookCommand> {
 }
 
 /// Returns the start of an agent whose hooks no repository switches off.
-fn guarded(program: &Program, user: &[OsString]) -> anyhow::Result<Launch> {
+fn guarded(program: &Program, user: &[OsString], settings: Option<&OwnSettings>) -> anyhow::Result<Launch> {
     let agent = program.agent;
-    let arguments: Vec<OsString> =
-        guarded_arguments(agent).iter().map(Into::into).chain(user.iter().cloned()).collect();
-    if can_keep_hooks_on(agent) && !keeps_hooks_on(agent, &bytes(program, &arguments)) {
+    let own: Vec<OsString> = match settings {
+        Some(settings) => settings.arguments.iter().map(Into::into).collect(),
+        None => guarded_arguments(agent).iter().map(Into::into).collect(),
+    };
+    let arguments: Vec<OsString> = own.into_iter().chain(user.iter().cloned()).collect();
+    let is_rendered = |file: &str| settings.is_some_and(|settings| settings.has(file));
+    if can_keep_hooks_on(agent) && !keeps_hooks_on(agent, &bytes(program, &arguments), is_rendered) {
         let shown = guarded_arguments(agent).join(" ");
         bail!(Rejected(format!(
             "an argument could switch castellan's hooks off: leave out what replaces `{shown}`"
@@ -215,16 +255,6 @@ fn session(program: &Program, launch: &mut Launch, is_stream: bool) -> anyhow::R
         }
         GivenSession::Unknown => bail!(unseen()),
     }
-}
-
-/// Returns a random UUID of version 4.
-fn random_id() -> anyhow::Result<String> {
-    let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes).context("no random numbers")?;
-    let number = u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let text = format!("{number:032x}");
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| text.get(part).unwrap_or_default());
-    Ok(parts.join("-"))
 }
 
 fn meter(

@@ -18,6 +18,14 @@ use castellan_files::{explained, read_text};
 /// Version 2 names the user whose agents are guarded. Version 1, which lacks that line, is still read.
 const FIRST_LINES: [&str; 2] = ["castellan-layout 1", "castellan-layout 2"];
 
+/// The folder of rendered settings, below the state.
+pub(crate) const RUN_SETTINGS: &str = "run-settings";
+
+/// Returns the name of a run's folder in [`Layout::run_settings`]: the id of its process, and the ticks at which it began.
+pub fn run_folder(pid: u32, started: u64) -> String {
+    format!("{pid}-{started}")
+}
+
 /// Absolute directories of a home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -168,6 +176,11 @@ impl Layout {
     /// Returns the home of the user whose agents are guarded, if the layout has it.
     pub(crate) fn user(&self) -> Option<&Path> {
         self.user.as_deref()
+    }
+
+    /// Returns the folder of the settings that each `castellan run` renders for its agent.
+    pub fn run_settings(&self) -> PathBuf {
+        self.state.join(RUN_SETTINGS)
     }
 
     /// Returns the folder of shipped rule files, which load first.

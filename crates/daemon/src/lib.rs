@@ -86,7 +86,7 @@ pub use file_set::{
 };
 pub use here::{Here, UnreadDecisions};
 pub use layers::Layers;
-pub use layout::{Layout, LayoutError, OrganisationPlace};
+pub use layout::{Layout, LayoutError, OrganisationPlace, run_folder};
 pub use live::{AgentStart, HookSettings};
 pub use memory::NoRoom;
 pub use one_session::OneSession;

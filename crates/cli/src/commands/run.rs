@@ -22,6 +22,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
+    /// Give the agent its own settings for the workspace, as `castellan settings render` writes them; `--plan` does so too
+    #[arg(long)]
+    own_settings: bool,
+
     /// End the agent after more tokens in this start; observers: 50000
     #[arg(long, value_name = "TOKENS")]
     budget_invocation: Option<u64>,
@@ -39,6 +43,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let request = Request {
         profile: options.profile,
         plan: options.plan.as_deref(),
+        own_settings: options.own_settings,
         budget_invocation: options.budget_invocation,
         budget_session: options.budget_session,
         command: &options.command,

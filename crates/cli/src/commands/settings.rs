@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::ensure;
 use castellan_agents::{AgentId, needs_trust};
+use castellan_daemon::PLAN_BYTES_MAX;
 
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::native::{self, How, Sandbox, Wanted, Written};
 use crate::output::printable;
+use crate::text_file::read_text;
 use crate::{presence, values};
 
 /// Subcommands of `castellan settings`.
@@ -75,12 +77,14 @@ fn render(global: &Global, options: &Render) -> anyhow::Result<Exit> {
         presence::require_here()?;
         ensure!(options.print, "this cannot be done from within a guarded agent: use `--print`");
     }
+    let read = |file: &PathBuf| native::plan_of(&read_text(file, PLAN_BYTES_MAX as u64)?, file);
+    let plan = options.plan.as_ref().map(read).transpose()?;
     let wanted = Wanted {
         agent: options.agent,
         home: layout.home().dir(),
         work_dir: &options.work_dir,
         repo: options.repo.as_deref(),
-        plan: options.plan.as_deref(),
+        plan: plan.as_ref(),
         is_auto: options.auto,
         sandbox: options.sandbox,
     };

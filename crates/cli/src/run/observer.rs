@@ -1,7 +1,7 @@
 //! The place of an observer: a private working directory, and where needed a home of its own with castellan's hooks. All
 //! of it is below castellan's state, which agents cannot change.
 
-use std::fs::{DirBuilder, Metadata};
+use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Place {
             DirBuilder::new().recursive(true).mode(0o700).create(made).with_context(|| shown(made))?;
         }
         for dir in [state.join("observers"), dir, place.work.clone(), place.home.clone()] {
-            check_private(&dir, &std::fs::symlink_metadata(&dir).with_context(|| shown(&dir))?)?;
+            check_private(&dir)?;
         }
         if std::fs::read_dir(&place.work).with_context(|| shown(&place.work))?.next().is_some() {
             bail!(
@@ -82,7 +82,9 @@ fn link(login: &Path, link: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn check_private(dir: &Path, meta: &Metadata) -> anyhow::Result<()> {
+/// Checks that a directory is this user's alone.
+pub(crate) fn check_private(dir: &Path) -> anyhow::Result<()> {
+    let meta = std::fs::symlink_metadata(dir).with_context(|| shown(dir))?;
     let is_own = meta.uid() == rustix::process::geteuid().as_raw();
     if !meta.is_dir() || !is_own || meta.mode() & 0o077 != 0 {
         bail!("{} is no directory of mode 0700 that belongs to you alone: move it away", shown(dir));

@@ -35,6 +35,11 @@ pub(crate) fn adopt() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
+/// Returns the ticks at which a process began, since the start of the machine; `None` if it is gone.
+pub(crate) fn start_of(pid: i32) -> Option<u64> {
+    stat(pid).map(|found| found.process.started)
+}
+
 /// Waits for the end of a child. Collects each other child that ends before.
 pub(crate) fn wait_for(child: Pid) -> io::Result<WaitStatus> {
     loop {

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use castellan_agents::AgentId;
 
 use super::sessions::start_of;
-use super::settings::HookSettings;
+use super::settings::{HookSettings, Own};
 use crate::control::UnguardedAgent;
 use crate::limits::ANCESTORS_MAX;
+use crate::peers::AgentProcess;
 use crate::process::{Process, arguments_of};
 
 /// Finds this user's running agents that have asked nothing and whose settings show that they never will. `is_guarded`
@@ -32,7 +33,12 @@ fn look(
     }
     let cwd = std::fs::read_link(proc_file(process.pid, "cwd")).ok()?;
     let arguments = arguments_of(process.pid);
-    if arguments.as_ref().is_some_and(|arguments| castellan_agents::keeps_hooks_on(id, arguments)) {
+    let this = AgentProcess { pid: process.pid, started: process.started };
+    let is_rendered = |file: &str| Own::of(own).has_rendered(id, file, this);
+    if arguments
+        .as_ref()
+        .is_some_and(|arguments| castellan_agents::keeps_hooks_on(id, arguments, is_rendered))
+    {
         return None;
     }
     let start = start_of(id, process.pid, cwd.clone(), arguments);

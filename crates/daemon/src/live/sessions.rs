@@ -281,7 +281,9 @@ impl Live {
 impl Started {
     fn of(id: AgentId, process: AgentProcess, cwd: &str, own: &Own) -> Started {
         let arguments = arguments_of(process.pid);
-        let keeps_hooks = arguments.as_ref().is_some_and(|arguments| agents::keeps_hooks_on(id, arguments));
+        let is_rendered = |file: &str| own.has_rendered(id, file, process);
+        let keeps_hooks =
+            arguments.as_ref().is_some_and(|arguments| agents::keeps_hooks_on(id, arguments, is_rendered));
         let start = start_of(id, process.pid, PathBuf::from(cwd), arguments);
         Started { process, settings: HookSettings::new(id, start, own), keeps_hooks }
     }

@@ -6,6 +6,7 @@
 
 mod levels;
 mod own;
+mod rendered;
 mod said;
 
 use std::collections::BTreeSet;
