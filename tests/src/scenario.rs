@@ -30,7 +30,9 @@ pub use at_prompt::{check_agreed_at_prompt, check_refused_at_prompt};
 pub use judges::{check_claudes_judge, check_codexs_reviewer, check_prompt_hooks};
 pub use late::check_late_answer;
 pub use levels::{check_ceiling, check_denied_escalation, check_escalation};
-pub use native::{check_native, check_native_arguments, check_native_auto, check_native_sandbox};
+pub use native::{
+    check_native, check_native_arguments, check_native_auto, check_native_run, check_native_sandbox,
+};
 pub use places::{check_directory, check_named_off, check_write};
 pub use plans::{check_presented_plan, check_strict_plan, check_warned_plan};
 pub use prompts::{check_asks_before_code_runs, check_prompts};

@@ -6,6 +6,7 @@
 mod begin;
 mod budget;
 mod environment;
+mod launch;
 mod lines;
 mod meter;
 mod observer;
@@ -22,7 +23,7 @@ mod transcripts;
 mod tree;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -30,17 +31,16 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
 use castellan_agents::{
-    GivenSession, HookCommand, ObserverProblem, can_keep_hooks_on, can_observe, given_session,
-    guarded_arguments, has_native, has_own_home, is_headless, is_stream, keeps_hooks_on, observer_arguments,
-    settings_variable, transcript_places, unsaved,
+    GivenSession, ObserverProblem, given_session, has_native, is_headless, is_stream, transcript_places,
+    unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
 use castellan_policy::Profile;
 use rustix::process::{Pid, WaitStatus};
 
 use self::budget::Budgets;
+use self::launch::{Launch, guarded, hook, locked_down};
 use self::meter::{Cause, Meter, warn};
-use self::observer::Place;
 use self::own_settings::OwnSettings;
 use self::program::{NoProgram, Program};
 use self::random::random_id;
@@ -48,11 +48,10 @@ use self::rejected::Rejected;
 use self::reporter::Reporter;
 use self::sums::SessionSums;
 use self::transcripts::Transcripts;
-use crate::agent_files::AgentFiles;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::{STREAM_END_TIME, TRANSCRIPT_POLL};
-use crate::{launch, plan_file};
+use crate::plan_file;
 
 pub(crate) use begin::{BEGIN, begin};
 
@@ -70,17 +69,6 @@ pub(crate) struct Request<'a> {
     pub(crate) budget_session: Option<u64>,
     /// The agent and its arguments.
     pub(crate) command: &'a [OsString],
-}
-
-/// A start of an agent.
-#[derive(Debug)]
-struct Launch {
-    arguments: Vec<OsString>,
-    environment: Vec<(OsString, OsString)>,
-    /// The working directory; `None`: that of this process.
-    directory: Option<PathBuf>,
-    /// The agent's own directory.
-    agent_dir: PathBuf,
 }
 
 /// Returns the exit of an error before the agent's start.
@@ -111,7 +99,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
         guarded(&program, user, settings.as_ref())?
     };
     let budgets = Budgets::new(options.budget_invocation, options.budget_session, is_observer);
-    let is_stream = is_stream(program.agent, &bytes(&program, &launch.arguments));
+    let is_stream = is_stream(program.agent, &program.words(&launch.arguments));
     let session = if budgets.is_some() { session(&program, &mut launch, is_stream)? } else { None };
     let meter = meter(&program, &launch, (budgets, is_observer), &layout, client)?;
     // A session whose budget is spent starts no agent.
@@ -154,7 +142,7 @@ fn prepare(
     let text = options.plan.map(plan_file::read).transpose()?;
     let plan = options.plan.zip(text.as_deref());
     let rendered = match has_native(agent) {
-        true => Some(own_settings::render(&bytes(program, user), agent, layout, &workspace, plan)?),
+        true => Some(own_settings::render(&program.words(user), agent, layout, &workspace, plan)?),
         false => None,
     };
     if let Some((file, text)) = plan {
@@ -164,67 +152,10 @@ fn prepare(
     rendered.map(|rendered| OwnSettings::write(&layout.run_settings(), &rendered)).transpose()
 }
 
-fn hook(layout: &Layout) -> anyhow::Result<HookCommand> {
-    let text = |path: &Path| {
-        path.to_str().map(str::to_owned).with_context(|| format!("`{}` is not UTF-8", path.display()))
-    };
-    Ok(HookCommand { program: text(&launch::beside("castellan-hook")?)?, home: text(layout.home().dir())? })
-}
-
-/// Returns the start of an agent whose hooks no repository switches off.
-fn guarded(program: &Program, user: &[OsString], settings: Option<&OwnSettings>) -> anyhow::Result<Launch> {
-    let agent = program.agent;
-    let own: Vec<OsString> = match settings {
-        Some(settings) => settings.arguments.iter().map(Into::into).collect(),
-        None => guarded_arguments(agent).iter().map(Into::into).collect(),
-    };
-    let arguments: Vec<OsString> = own.into_iter().chain(user.iter().cloned()).collect();
-    let is_rendered = |file: &str| settings.is_some_and(|settings| settings.has(file));
-    if can_keep_hooks_on(agent) && !keeps_hooks_on(agent, &bytes(program, &arguments), is_rendered) {
-        let shown = guarded_arguments(agent).join(" ");
-        bail!(Rejected(format!(
-            "an argument could switch castellan's hooks off: leave out what replaces `{shown}`"
-        )));
-    }
-    Ok(Launch {
-        arguments,
-        environment: environment::guarded(agent, std::env::vars_os()),
-        directory: None,
-        agent_dir: AgentFiles::of_environment(agent)?.dir,
-    })
-}
-
-/// Returns the start of an agent without tools, in a private place, with closed settings.
-fn locked_down(
-    program: &Program,
-    user: &[OsString],
-    layout: &Layout,
-    hook: &HookCommand,
-) -> anyhow::Result<Launch> {
-    let agent = program.agent;
-    if !can_observe(agent) {
-        bail!(ObserverProblem::Unsupported(agent.title()));
-    }
-    let arguments = observer_arguments(agent, user, hook)?;
-    let place = Place::make(layout.state(), agent)?;
-    let users = AgentFiles::of_environment(agent)?.dir;
-    let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-    let has_own_home = has_own_home(agent, |name| environment::is_on(&all, name));
-    let keys = if has_own_home { place.write_home(agent, &users, hook)? } else { Vec::new() };
-    let mut environment = environment::observer(agent, all, &keys);
-    if has_own_home {
-        let variable = settings_variable(agent);
-        environment.retain(|(name, _)| name != variable);
-        environment.push((variable.into(), place.home.clone().into()));
-    }
-    let agent_dir = if has_own_home { place.home } else { users };
-    Ok(Launch { arguments, environment, directory: Some(place.work), agent_dir })
-}
-
 /// Returns the session that the agent will use, and adds an argument for it where needed; `None` if the stream names it.
 /// Where its usage could not be read, no agent starts.
 fn session(program: &Program, launch: &mut Launch, is_stream: bool) -> anyhow::Result<Option<String>> {
-    let (agent, words) = (program.agent, bytes(program, &launch.arguments));
+    let (agent, words) = (program.agent, program.words(&launch.arguments));
     let title = agent.title();
     if transcript_places(agent).is_empty() {
         bail!(Rejected(format!("castellan cannot read the tokens of {title}: leave the budgets out")));
@@ -366,9 +297,4 @@ fn exit_of_agent(status: WaitStatus) -> Exit {
     let signal = status.terminating_signal().map(|signal| 128 + signal);
     let code = status.exit_status().or(signal).and_then(|code| u8::try_from(code).ok());
     code.map_or(Exit::RunFailed, Exit::Agent)
-}
-
-/// The command line as agents' tables read it, with the program first.
-fn bytes(program: &Program, arguments: &[OsString]) -> Vec<Vec<u8>> {
-    std::iter::once(&program.name).chain(arguments).map(|word| word.as_encoded_bytes().to_vec()).collect()
 }

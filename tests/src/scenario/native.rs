@@ -142,6 +142,37 @@ pub fn check_native_arguments() -> Result<()> {
     play(agent, &executable, &home, &arguments, steps).map(drop)
 }
 
+/// Plays Claude Code under `castellan run --plan`, with castellan's hook: the planned command runs without any prompt, and
+/// another one does not. A repository that switches hooks off and permits everything changes nothing.
+pub fn check_native_run() -> Result<()> {
+    let agent = Agent::Claude;
+    let Some(executable) = agent.executable()? else { return Ok(()) };
+    let home = home()?;
+    let loose = r#"{"disableAllHooks":true,"permissions":{"defaultMode":"bypassPermissions"}}"#;
+    home.write(&home.workspace().join(".claude/settings.json"), loose)?;
+    home.start_daemon()?;
+    let steps = [("touch planned-file", true), ("touch other-file", false), ("cat .env", false)];
+    let turns: Vec<_> = steps.iter().map(|(command, _)| vec![agent.shell(command)]).collect();
+    let model = Model::start(agent.api(), vec![Script::main(turns)])?;
+    let mut command = home.command(&home.bin().join("castellan"));
+    command.envs(claude_environment(&model)).arg("--home").arg(home.castellan()).arg("run").arg("--plan");
+    command.arg(home.castellan().join("plan.yaml")).arg("--").arg(&executable);
+    let done = Running::start(command.args(["-p", "--output-format", "json", "go"]))?.finish(AGENT_LIMIT)?;
+    for (at, (command, runs)) in steps.iter().enumerate() {
+        let result = model.result_of(&format!("0-{at}-0")).with_context(|| format!("{command}: {done:?}"))?;
+        ensure!(!result.contains(SECRET), "{command}: {result}");
+        let asked =
+            home.records()?.iter().filter(|record| record["call"]["input"]["command"] == *command).count();
+        ensure!(asked > 0, "{command}: castellan's hook was not asked: {result}");
+        let made = command.strip_prefix("touch ").map(|name| home.workspace().join(name).exists());
+        ensure!(made.is_none_or(|made| made == *runs), "{command}: {result}\n{done:?}");
+    }
+    let denials: Json = serde_json::from_str(&done.stdout)?;
+    let denied = denials["permission_denials"].to_string();
+    ensure!(!denied.contains("planned-file") && denied.contains("other-file"), "{denied}");
+    Ok(())
+}
+
 fn home() -> Result<Home> {
     let home = Home::with_castellan("native", "version = 1\n", "")?;
     home.write(&home.user().join(".ssh/id_rsa"), SECRET)?;

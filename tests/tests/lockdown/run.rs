@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use castellan_tests::home::Home;
 use castellan_tests::process::{Finished, Running};
 use castellan_tests::wait;
@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value as Json, json};
 
 const LIMIT: Duration = Duration::from_secs(30);
+const PLAN: &str = "castellan_plan: 1\nname: planned\ncommands:\n  - touch planned-file\n";
 const STREAM: &[&str] = &["-p", "--output-format", "stream-json"];
 
 /// A home with a daemon, and an agent that is a shell script.
@@ -126,6 +127,19 @@ fn no_agent_starts_where_castellan_cannot_guard_it() -> Result<()> {
     check(&["--budget-session", "9"], &["-p", "-c", "go"], 2, "use `claude -p`")?;
     check(&["--budget-session", "9"], &["-p", "--no-session-persistence"], 2, "cannot be read")?;
     check(&["--plan", "missing.yaml"], &[], 125, "missing.yaml")?;
+    check(&["--profile", "observer", "--own-settings"], &["-p", "go"], 2, "leave `--own-settings` out")?;
+    check(&["--own-settings"], &["--settings", "x.json"], 2, "could switch castellan's hooks off")?;
+    check(&["--own-settings"], &["--bare"], 2, "could switch castellan's hooks off")?;
+    let skip = "--dangerously-skip-permissions";
+    check(&["--own-settings"], &["-p", skip], 2, skip)?;
+    check(&["--own-settings"], &["--permission-mode", "bypassPermissions"], 2, "bypassPermissions")?;
+    check(&["--own-settings"], &["--permission-mode=bypassPermissions"], 2, "bypassPermissions")?;
+    rig.home.write(&rig.file("bad.yaml"), "castellan_plan: 1\ncomands: []\n")?;
+    check(&["--plan", "bad.yaml"], &[], 125, "comands")?;
+    rig.home.write(&rig.file("plan.yaml"), PLAN)?;
+    check(&["--plan", "plan.yaml"], &["-p", skip], 2, skip)?;
+    let plans = rig.home.run_castellan(&["plan", "status", "--json"])?;
+    ensure!(!plans.stdout.contains("touch planned-file"), "a plan is in force without its agent: {plans:?}");
     fs::set_permissions(&rig.agent, Permissions::from_mode(0o644))?;
     check(&[], &[], 126, "not executable")?;
     fs::remove_file(&rig.agent)?;
@@ -337,6 +351,128 @@ fn an_agent_ends_with_its_run() -> Result<()> {
     // The end of `running` would kill the agent's group.
     ensure!(wait::ended(agent, LIMIT)?, "the agent still runs");
     running.finish(LIMIT)?;
+    Ok(())
+}
+
+/// A script that stores its arguments and environment's view of the rendered file.
+const TELLS: &str = r#"
+printf '%s\n' "$@" > given
+for word in "$@"; do [ -f "$word" ] && cp "$word" settings && stat -c %a "$word" "${word%/*/*}" > modes; done
+true"#;
+
+#[test]
+fn an_agent_with_a_plan_gets_its_own_settings() -> Result<()> {
+    let rig = Rig::new(TELLS)?;
+    rig.home.write(&rig.file("plan.yaml"), PLAN)?;
+    let all = rig.home.castellan().join("state/run-settings");
+    for (options, allowed) in [
+        (&["--plan", "plan.yaml"][..], json!(["Bash(touch planned-file)"])),
+        (&["--own-settings"], json!([])),
+    ] {
+        let done = rig.run(options, &["-p", "go"])?;
+        ensure!(done.code == Some(0), "{done:?}");
+        let given = fs::read_to_string(rig.file("given"))?;
+        let given: Vec<&str> = given.lines().collect();
+        let ["--settings", file, "-p", "go"] = given[..] else { bail!("{given:?}") };
+        ensure!(Path::new(file).starts_with(&all) && !Path::new(file).exists(), "{file}");
+        ensure!(fs::read_to_string(rig.file("modes"))? == "600\n700\n");
+        let settings: Json = serde_json::from_slice(&fs::read(rig.file("settings"))?)?;
+        ensure!(settings["permissions"]["allow"] == allowed, "{settings}");
+        ensure!(settings["permissions"]["disableBypassPermissionsMode"] == "disable", "{settings}");
+        ensure!(
+            settings["disableAllHooks"] == false && settings["hooks"]["PreToolUse"].is_array(),
+            "{settings}"
+        );
+        ensure!(fs::read_dir(&all)?.next().is_none(), "the settings outlive the run");
+    }
+    let plans = rig.home.run_castellan(&["plan", "status"])?;
+    ensure!(plans.stdout.contains("planned"), "{plans:?}");
+    // Neither option, no settings.
+    rig.run(&[], &["--dangerously-skip-permissions"])?;
+    let given = fs::read_to_string(rig.file("given"))?;
+    ensure!(given == "--settings\n{\"disableAllHooks\":false}\n--dangerously-skip-permissions\n", "{given}");
+    Ok(())
+}
+
+#[test]
+fn each_agent_gets_its_settings_in_its_own_way() -> Result<()> {
+    let rig = Rig::new(TELLS)?;
+    let run = |agent: &str, options: &[&str], arguments: &[&str]| -> Result<(Finished, String)> {
+        let program = rig.agent.with_file_name(agent);
+        if agent != "claude" {
+            fs::copy(&rig.agent, &program)?;
+        }
+        let mut command = rig.home.command(&rig.home.bin().join("castellan"));
+        command.arg("--home").arg(rig.home.castellan()).arg("run").args(options);
+        let done = Running::start(command.arg("--").arg(&program).args(arguments))?.finish(LIMIT)?;
+        Ok((done, fs::read_to_string(rig.file("given")).unwrap_or_default()))
+    };
+    let mark = |given: &str| {
+        let (_, rest) = given.split_once("default_permissions=\"castellan-").context("no profile")?;
+        Ok::<String, anyhow::Error>(rest.chars().take_while(char::is_ascii_hexdigit).collect())
+    };
+    let (done, first) = run("codex", &["--own-settings"], &["exec", "go"])?;
+    ensure!(done.code == Some(0) && first.ends_with("exec\ngo\n"), "{done:?}: {first}");
+    ensure!(first.matches("features.hooks=true").count() == 1, "{first}");
+    ensure!(first.contains(&format!("permissions.castellan-{}=", mark(&first)?)), "{first}");
+    let (_, second) = run("codex", &["--own-settings"], &["exec", "go"])?;
+    ensure!(mark(&first)?.len() == 32 && mark(&first)? != mark(&second)?, "a repository can guess the name");
+    let (done, given) = run("gemini", &["--own-settings"], &["-p", "go"])?;
+    ensure!(done.code == Some(0), "{done:?}");
+    ensure!(
+        given.starts_with("--policy\n") && given.contains("/.gemini/castellan.toml\n-p\ngo\n"),
+        "{given}"
+    );
+    ensure!(fs::read_to_string(rig.file("settings"))?.contains("[[rule]]"));
+    fs::remove_file(rig.file("given"))?;
+    for (agent, argument) in [
+        ("codex", "-sdanger-full-access"),
+        ("codex", "-csandbox_mode=\"read-only\""),
+        ("gemini", "--yolo"),
+        ("gemini", "-dy"),
+    ] {
+        let (done, given) = run(agent, &["--own-settings"], &[argument])?;
+        ensure!(
+            done.code == Some(2) && done.stderr.contains(argument) && given.is_empty(),
+            "{argument}: {done:?}"
+        );
+    }
+    // castellan renders nothing for this one.
+    let (done, given) = run("qwen", &["--own-settings"], &["-p", "go"])?;
+    ensure!(
+        done.code == Some(2) && done.stderr.contains("no settings for Qwen Code") && given.is_empty(),
+        "{done:?}"
+    );
+    rig.home.write(&rig.file("plan.yaml"), PLAN)?;
+    let (done, given) = run("qwen", &["--plan", "plan.yaml"], &["-p", "go"])?;
+    ensure!(done.code == Some(0) && given == "-p\ngo\n", "{done:?}: {given}");
+    Ok(())
+}
+
+/// A later run removes the settings of a killed one, and not those of a run that goes on.
+#[test]
+fn settings_of_a_killed_run_are_removed() -> Result<()> {
+    let rig = Rig::new("case $* in *wait*) echo $$ > agent; while :; do sleep 1; done ;; esac")?;
+    let all = rig.home.castellan().join("state/run-settings");
+    let folders = || -> Result<Vec<PathBuf>> {
+        Ok(fs::read_dir(&all)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?)
+    };
+    let killed = Running::start(&mut rig.command(&["--own-settings"], &["wait"]))?;
+    let agent = rig.process("agent")?;
+    let [left] = &folders()?[..] else { bail!("{:?}", folders()?) };
+    kill_process(killed.pid(), Signal::KILL)?;
+    ensure!(wait::ended(agent, LIMIT)?, "the agent still runs");
+    killed.finish(LIMIT)?;
+    ensure!(left.exists());
+    fs::remove_file(rig.file("agent"))?;
+    let goes_on = Running::start(&mut rig.command(&["--own-settings"], &["wait"]))?;
+    rig.process("agent")?;
+    ensure!(!left.exists(), "`{}` is still there", left.display());
+    let done = rig.run(&["--own-settings"], &[])?;
+    ensure!(done.code == Some(0) && folders()?.len() == 1, "{done:?}: {:?}", folders()?);
+    kill_process(goes_on.pid(), Signal::TERM)?;
+    goes_on.finish(LIMIT)?;
+    ensure!(folders()?.is_empty(), "{:?}", folders()?);
     Ok(())
 }
 

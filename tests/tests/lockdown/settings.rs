@@ -3,7 +3,7 @@
 use anyhow::Result;
 use castellan_tests::agents::Agent::{Claude, Codex, Gemini};
 use castellan_tests::scenario::{
-    check_native, check_native_arguments, check_native_auto, check_native_sandbox,
+    check_native, check_native_arguments, check_native_auto, check_native_run, check_native_sandbox,
 };
 
 #[test]
@@ -29,6 +29,11 @@ fn in_auto_mode_what_is_allowed_needs_no_judging_model() -> Result<()> {
 #[test]
 fn claudes_sandbox_holds_for_programs_that_are_allowed() -> Result<()> {
     check_native_sandbox()
+}
+
+#[test]
+fn a_run_with_a_plan_uses_the_settings_beside_the_hook() -> Result<()> {
+    check_native_run()
 }
 
 #[test]

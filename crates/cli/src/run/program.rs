@@ -39,6 +39,12 @@ impl NoProgram {
 }
 
 impl Program {
+    /// Returns the command line as agents' tables read it, with the program first.
+    pub(crate) fn words(&self, arguments: &[OsString]) -> Vec<Vec<u8>> {
+        let all = std::iter::once(&self.name).chain(arguments);
+        all.map(|word| word.as_encoded_bytes().to_vec()).collect()
+    }
+
     /// Finds the program by a path, or by a name in `path`, the value of `PATH`.
     pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<Program, NoProgram> {
         let shown = || name.to_string_lossy().into_owned();
