@@ -105,7 +105,8 @@ pub fn check_native_sandbox() -> Result<()> {
     play(agent, &executable, &home, &arguments(agent, &home), steps).map(drop)
 }
 
-/// Plays Codex with the arguments of `castellan run`, in a trusted repository that gives itself rights.
+/// Plays Codex with the arguments of `castellan run`, in a trusted repository that gives itself rights, for a user whose
+/// own configuration has no sandbox.
 pub fn check_native_arguments() -> Result<()> {
     let agent = Agent::Codex;
     let Some(executable) = agent.executable()? else { return Ok(()) };
@@ -133,6 +134,9 @@ pub fn check_native_arguments() -> Result<()> {
         is_auto: false,
         has_sandbox: true,
     };
+    let config = home.codex().join("config.toml");
+    let text = fs::read_to_string(&config)?;
+    fs::write(&config, format!("sandbox_mode = \"danger-full-access\"\n{text}"))?;
     let arguments = native_arguments(AgentId::CODEX, &values, &values.work_dir, "5f0e9a");
     let steps = vec![
         Step::runs(agent.shell("touch planned-file"), "repo/planned-file"),

@@ -48,9 +48,14 @@ pub(crate) fn agent_run() -> anyhow::Result<()> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
     let run =
         words(&["--home", &home.dir().display().to_string(), "run", "--", &agent.display().to_string()]);
+    let with_settings: Vec<String> = run
+        .iter()
+        .flat_map(|word| if word == "--" { words(&["--own-settings", "--"]) } else { vec![word.clone()] })
+        .collect();
     let cases = [
         Case::new("agent", &agent, Vec::new(), "", &daemon),
         Case::new("castellan run -- agent", &castellan, run.clone(), "", &daemon),
+        Case::new("castellan run --own-settings -- agent", &castellan, with_settings, "", &daemon),
     ];
     let starts = spawn::measure(&cases, STARTS)?;
     let mut report =
