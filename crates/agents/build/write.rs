@@ -83,13 +83,7 @@ fn spec(agent: &Agent) -> String {
     field("judge", judge(agent));
     field("tools", rows(&agent.tools, |tool| self::tool(tool.get_ref())));
     field("background_key", format!("{:?}", agent.background_key));
-    let snapshots = agent.shell_snapshots.as_ref().map_or_else(
-        || "None".to_owned(),
-        |Snapshots { folder, prefix, suffix }| {
-            format!("Some(Snapshots {{ folder: {folder:?}, prefix: {prefix:?}, suffix: {suffix:?} }})")
-        },
-    );
-    field("shell_snapshots", snapshots);
+    field("shell_snapshots", snapshots(agent));
     field("shell_variables", format!("&{:?}", agent.shell_variables));
     field("posix_on_windows", agent.posix_on_windows.to_string());
     field("patches_in_shell", agent.patches_in_shell.to_string());
@@ -111,6 +105,11 @@ fn spec(agent: &Agent) -> String {
     field("paths", paths(agent));
     field("families", families(agent));
     text + "},\n"
+}
+
+fn snapshots(agent: &Agent) -> String {
+    let Some(Snapshots { folder, prefix, suffix }) = &agent.shell_snapshots else { return "None".to_owned() };
+    format!("Some(Snapshots {{ folder: {folder:?}, prefix: {prefix:?}, suffix: {suffix:?} }})")
 }
 
 fn event_kind(event: &Event) -> String {

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use castellan_agents::{AgentId, HookCommand, NativeSecret, NativeValues, native_arguments};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::agents::{Agent, not_run};
 use crate::anthropic::JUDGE;
@@ -165,14 +165,17 @@ pub fn check_native_run() -> Result<()> {
     for (at, (command, runs)) in steps.iter().enumerate() {
         let result = model.result_of(&format!("0-{at}-0")).with_context(|| format!("{command}: {done:?}"))?;
         ensure!(!result.contains(SECRET), "{command}: {result}");
-        let asked =
-            home.records()?.iter().filter(|record| record["call"]["input"]["command"] == *command).count();
-        ensure!(asked > 0, "{command}: castellan's hook was not asked: {result}");
+        let asked = home
+            .records()?
+            .iter()
+            .filter(|record| record.pointer("/call/input/command") == Some(&json!(command)))
+            .count();
+        ensure!(asked == 1, "{command}: castellan's hook was asked {asked} times: {result}");
         let made = command.strip_prefix("touch ").map(|name| home.workspace().join(name).exists());
         ensure!(made.is_none_or(|made| made == *runs), "{command}: {result}\n{done:?}");
     }
     let denials: Json = serde_json::from_str(&done.stdout)?;
-    let denied = denials["permission_denials"].to_string();
+    let denied = denials.get("permission_denials").context("no denials")?.to_string();
     ensure!(!denied.contains("planned-file") && denied.contains("other-file"), "{denied}");
     Ok(())
 }
