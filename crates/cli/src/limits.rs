@@ -104,6 +104,12 @@ pub(crate) const SESSION_SUMS_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// Time between two writes of a session's tokens, so that a fast stream does not wait for the disk.
 pub(crate) const SESSION_SUMS_PAUSE: Duration = Duration::from_millis(200);
 
+/// Time to wait for the lock of these sums: other writers need a millisecond.
+pub(crate) const SESSION_SUMS_LOCK_TIME: Duration = Duration::from_secs(1);
+
+/// Time between two tries of this lock.
+pub(crate) const SESSION_SUMS_LOCK_POLL: Duration = Duration::from_millis(2);
+
 /// Time between two looks at an agent's transcripts: a response takes seconds.
 pub(crate) const TRANSCRIPT_POLL: Duration = Duration::from_millis(100);
 

@@ -243,7 +243,7 @@ fn start(
     drop(looking);
     // All writers have ended, so the copy ends.
     let _ended = copied.recv_timeout(STREAM_END_TIME);
-    meter.look(true);
+    meter.agent_ended(status.exit_status() == Some(0));
     Ok(exit_for(&meter).unwrap_or_else(|| exit_of_agent(status)))
 }
 
@@ -266,6 +266,9 @@ fn watch(
                     tree::end_all();
                 }
             });
+            if meter.stream_ended() {
+                tree::end_all();
+            }
         };
         std::thread::Builder::new().name("stream".to_owned()).spawn(copy)?;
     }

@@ -239,6 +239,47 @@ fn unreadable_usage_ends_an_agent_with_a_budget() -> Result<()> {
     Ok(())
 }
 
+/// Without a session in the stream, and without a transcript, nobody knows what an agent spends.
+#[test]
+fn an_agent_with_a_budget_whose_tokens_nobody_reports_is_ended() -> Result<()> {
+    let budget = ["--budget-invocation", "1000"];
+    // It closes its output, or nobody reads its output, and goes on.
+    let rig = Rig::new("exec >&-; sleep 60")?;
+    let done = rig.run(&budget, STREAM)?;
+    ensure!(done.code == Some(124) && done.stderr.contains("named a session"), "{done:?}");
+    let rig = Rig::new("trap '' PIPE; while :; do echo x; sleep 0.05; done")?;
+    let mut shell = rig.home.command(Path::new("sh"));
+    let castellan = rig.command(&budget, STREAM);
+    let words = std::iter::once(castellan.get_program()).chain(castellan.get_args());
+    shell.args(["-c", r#"{ "$@"; echo $? > code; } | true"#, "sh"]).args(words);
+    Running::start(&mut shell)?.finish(LIMIT)?;
+    ensure!(fs::read_to_string(rig.file("code"))?.trim() == "124");
+    // A setting of the repository keeps the agent from writing a transcript.
+    let rig = Rig::new("echo done")?;
+    let done = rig.run(&budget, &["-p", "go"])?;
+    ensure!(done.code == Some(124) && done.stderr.contains("reported no tokens"), "{done:?}");
+    ensure!(rig.notes("token_usage_unreadable")?.len() == 1);
+    Ok(())
+}
+
+/// Two starts of a session at once have one budget together.
+#[test]
+fn parallel_starts_of_a_session_share_its_budget() -> Result<()> {
+    let rig = Rig::new(
+        "cat stream1; touch up$$\nwhile [ $(ls up* | wc -l) -lt 2 ]; do sleep 0.05; done\nsleep 0.3; cat stream2; sleep 20",
+    )?;
+    let line = |id: &str| response(id, &tokens(0, 40, 0)) + "\n";
+    fs::write(rig.file("stream1"), line("a"))?;
+    fs::write(rig.file("stream2"), line("b"))?;
+    let start = || Running::start(&mut rig.command(&["--budget-session", "100"], STREAM));
+    let both = [start()?, start()?];
+    for running in both {
+        let done = running.finish(LIMIT)?;
+        ensure!(done.code == Some(124), "{done:?}");
+    }
+    Ok(())
+}
+
 /// An agent that ignores SIGTERM, and whose children left its group and its session.
 #[test]
 fn a_spent_budget_ends_every_process_mid_stream() -> Result<()> {
@@ -481,11 +522,12 @@ fn settings_of_a_killed_run_are_removed() -> Result<()> {
 fn an_observer_starts_in_a_private_place() -> Result<()> {
     let rig = Rig::new("")?;
     let script = format!(
-        "#!/bin/sh\nout={}\npwd > $out/place; env > $out/variables\n",
-        rig.home.workspace().display()
+        "#!/bin/sh\nout={}\npwd > $out/place; env > $out/variables\necho '{}'\n",
+        rig.home.workspace().display(),
+        response("m", &tokens(1, 1, 0))
     );
     fs::write(&rig.agent, script)?;
-    let mut command = rig.command(&["--profile", "observer"], &["-p", "go"]);
+    let mut command = rig.command(&["--profile", "observer"], STREAM);
     command.env("GITHUB_TOKEN", "x").env("NODE_OPTIONS", "--require /x").env("ANTHROPIC_API_KEY", "key");
     let done = Running::start(&mut command)?.finish(LIMIT)?;
     ensure!(done.code == Some(0), "{done:?}");

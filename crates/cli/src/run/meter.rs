@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use castellan_agents::{AgentId, StreamCall, StreamProblem, is_session_id, stream_line};
+use castellan_agents::{AgentId, StreamCall, StreamProblem, Tokens, is_session_id, stream_line};
 use castellan_daemon::RunNote;
 use memchr::memmem::Finder;
 
@@ -47,7 +47,7 @@ pub(crate) struct Meter {
 struct State {
     spending: Spending,
     transcripts: Option<Transcripts>,
-    /// The sessions of this start, with the tokens of earlier starts. The last one is current.
+    /// The sessions of this start, with the tokens of all other starts. The last one is current.
     sessions: Vec<(String, u64)>,
     /// The tokens of this start that are in the sums already.
     stored: u64,
@@ -123,6 +123,21 @@ impl Meter {
         self.settle(&mut state, read, is_last)
     }
 
+    /// The stream has ended. Returns true if that is the reason to end the agent: without a session, its transcripts are
+    /// unknown.
+    pub(crate) fn stream_ended(&self) -> bool {
+        let is_known = !self.budgets.is_some() || !self.lock().sessions.is_empty();
+        !is_known && self.unread("the stream ended before it named a session")
+    }
+
+    /// The agent has ended. An agent that has succeeded has spent tokens: without a report they are somewhere else.
+    pub(crate) fn agent_ended(&self, has_succeeded: bool) {
+        self.look(true);
+        if has_succeeded && self.budgets.is_some() && self.lock().spending.total() == Tokens::default() {
+            self.unread("the agent reported no tokens");
+        }
+    }
+
     /// Makes a session the current one.
     fn see(&self, state: &mut State, session: &str) -> Result<(), Cause> {
         if state.sessions.last().is_some_and(|(known, _)| known == session) {
@@ -179,22 +194,17 @@ impl Meter {
         if !self.budgets.is_some() {
             return false;
         }
-        let tokens = state.spending.total();
-        let spent = self.spent(state);
-        let new = both(tokens).saturating_sub(state.stored);
-        let exceeded = self.budgets.exceeded(spent);
+        let new = both(state.spending.total()).saturating_sub(state.stored);
         let is_due = state.stored_at.is_none_or(|at| at.elapsed() >= SESSION_SUMS_PAUSE);
-        if new > 0 && (is_due || is_last || exceeded.is_some()) {
-            for (session, _) in &state.sessions {
-                if let Err(error) = self.sums.add(self.agent.word(), session, new) {
-                    return self.end(state, Cause::Failed(output::message(&error)));
-                }
-            }
-            if !state.sessions.is_empty() {
-                state.stored = both(tokens);
-                state.stored_at = Some(Instant::now());
-            }
+        let is_over = |state: &State| self.budgets.exceeded(self.spent(state)).is_some();
+        if new > 0
+            && (is_due || is_last || is_over(state))
+            && let Err(cause) = self.store(state, new)
+        {
+            return self.end(state, cause);
         }
+        let spent = self.spent(state);
+        let exceeded = self.budgets.exceeded(spent);
         if let Some(budget) = exceeded {
             return self.end(state, Cause::Exceeded(budget, spent));
         }
@@ -204,6 +214,21 @@ impl Meter {
             }
         }
         false
+    }
+
+    /// Adds new tokens to the sums. Reads there what parallel starts of the same session have spent.
+    fn store(&self, state: &mut State, new: u64) -> Result<(), Cause> {
+        let own = both(state.spending.total());
+        for (session, before) in &mut state.sessions {
+            let total = self.sums.add(self.agent.word(), session, new);
+            let total = total.map_err(|error| Cause::Failed(output::message(&error)))?;
+            *before = (*before).max(total.saturating_sub(own));
+        }
+        if !state.sessions.is_empty() {
+            state.stored = own;
+            state.stored_at = Some(Instant::now());
+        }
+        Ok(())
     }
 
     fn spent(&self, state: &State) -> Spent {

@@ -1,16 +1,19 @@
 //! [`SessionSums`]: the tokens that each session has spent in all of its starts, in a file of the home's state. Writers
 //! take turns by a lock, and each adds its own difference. A file that cannot be read is an error, never zero.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use castellan_files::{Links, open_with, read_text, write_private};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{SESSION_SUMS_BYTES_MAX, SESSION_SUMS_MAX};
+use crate::limits::{
+    SESSION_SUMS_BYTES_MAX, SESSION_SUMS_LOCK_POLL, SESSION_SUMS_LOCK_TIME, SESSION_SUMS_MAX,
+};
 
 const VERSION: u32 = 1;
 
@@ -50,8 +53,8 @@ impl SessionSums {
         Ok(sum.map_or(0, |sum| sum.tokens))
     }
 
-    /// Adds tokens to a session.
-    pub(crate) fn add(&self, agent: &str, session: &str, tokens: u64) -> anyhow::Result<()> {
+    /// Adds tokens to a session. Returns its sum, with what other starts have added meanwhile.
+    pub(crate) fn add(&self, agent: &str, session: &str, tokens: u64) -> anyhow::Result<u64> {
         let _lock = self.lock()?;
         let mut sums = self.read()?;
         let at = sums.sessions.iter().position(|sum| sum.agent == agent && sum.session == session);
@@ -60,11 +63,13 @@ impl SessionSums {
             None => Sum { agent: agent.to_owned(), session: session.to_owned(), tokens: 0 },
         };
         sum.tokens = sum.tokens.saturating_add(tokens);
+        let total = sum.tokens;
         sums.sessions.push(sum);
         let surplus = sums.sessions.len().saturating_sub(SESSION_SUMS_MAX);
         sums.sessions.drain(..surplus);
         let text = serde_json::to_vec(&Sums { version: VERSION, ..sums })?;
-        write_private(&self.file, &text).with_context(|| self.shown())
+        write_private(&self.file, &text).with_context(|| self.shown())?;
+        Ok(total)
     }
 
     fn read(&self) -> anyhow::Result<Sums> {
@@ -81,13 +86,24 @@ impl SessionSums {
         Ok(sums)
     }
 
-    /// Waits for the other writers. The lock ends with the file.
+    /// Waits for the other writers, for a limited time: the agent's own processes could keep the lock. The lock ends with
+    /// the file.
     fn lock(&self) -> anyhow::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).mode(0o600);
         let file = self.file.with_extension("lock");
-        let lock = open_with(&mut options, &file, Links::Refused).and_then(|lock| lock.lock().map(|()| lock));
-        lock.with_context(|| format!("`{}`", file.display()))
+        let shown = || format!("`{}`", file.display());
+        let lock = open_with(&mut options, &file, Links::Refused).with_context(shown)?;
+        let begun = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < SESSION_SUMS_LOCK_TIME => {
+                    std::thread::sleep(SESSION_SUMS_LOCK_POLL);
+                }
+                Err(error) => return Err(error).with_context(shown),
+            }
+        }
     }
 
     fn shown(&self) -> String {
@@ -125,11 +141,23 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    (0..10).for_each(|_| SessionSums::new(dir.path()).add("claude", "a", 1).unwrap())
+                    for _ in 0..10 {
+                        SessionSums::new(dir.path()).add("claude", "a", 1).unwrap();
+                    }
                 });
             }
         });
         assert_eq!(SessionSums::new(dir.path()).of("claude", "a").unwrap(), 40);
+    }
+
+    #[test]
+    fn a_lock_that_another_process_keeps_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let sums = SessionSums::new(dir.path());
+        let kept = sums.lock().unwrap();
+        assert!(sums.add("claude", "a", 1).is_err() && sums.of("claude", "a").is_err());
+        drop(kept);
+        assert_eq!(sums.add("claude", "a", 1).unwrap(), 1);
     }
 
     #[test]

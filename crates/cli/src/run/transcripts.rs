@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File};
 use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use castellan_agents::{
-    AgentId, StreamLine, StreamProblem, TranscriptPlace, transcript_places, transcript_usage,
+    AgentId, StreamLine, StreamProblem, TranscriptPlace, UsageReport, transcript_places, transcript_usage,
     transcript_words,
 };
 use castellan_files::{Links, open_to_read};
@@ -49,6 +50,8 @@ pub(crate) struct Transcripts {
 struct Tail {
     thread: Option<String>,
     offset: u64,
+    /// The number of the file, once it was read.
+    inode: Option<u64>,
     lines: Lines,
 }
 
@@ -77,7 +80,7 @@ impl Transcripts {
         }
         let mut budget = TRANSCRIPT_FILES_MAX;
         for place in transcript_places(self.agent) {
-            self.find(&self.dir.join(place.folder), place, place.levels, &mut budget);
+            self.find(&self.dir.join(place.folder), place, place.levels, &mut budget)?;
         }
         let mut found = Vec::new();
         for (file, tail) in &mut self.tails {
@@ -88,19 +91,25 @@ impl Transcripts {
         Ok(found)
     }
 
-    /// Adds new transcripts below `dir`.
-    fn find(&mut self, dir: &Path, place: &TranscriptPlace, levels: usize, budget: &mut usize) {
+    /// Adds new transcripts below `dir`. Too many files are an error: the agent could hide its transcript among them.
+    fn find(
+        &mut self,
+        dir: &Path,
+        place: &TranscriptPlace,
+        levels: usize,
+        budget: &mut usize,
+    ) -> Result<(), StreamProblem> {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let Some(left) = budget.checked_sub(1) else { return };
-            *budget = left;
+            *budget = budget.checked_sub(1).ok_or(StreamProblem::Usage("there are too many transcripts"))?;
             let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
             let is_parent = levels == 2 && place.names_parent;
             if levels > 0 && is_dir && (!is_parent || self.is_session(&entry.file_name())) {
-                self.find(&entry.path(), place, levels - 1, budget);
+                self.find(&entry.path(), place, levels - 1, budget)?;
             } else if levels == 0 && !is_dir {
                 self.add(&entry, place);
             }
         }
+        Ok(())
     }
 
     fn is_session(&self, name: &OsStr) -> bool {
@@ -118,24 +127,34 @@ impl Transcripts {
         let thread = match named {
             Some(session) => Some(session.clone()),
             None if !is_new => return,
-            None => (place.names_parent || self.is_below(&file)).then(|| name.to_owned()),
+            None if place.names_parent => Some(name.to_owned()),
+            None => match self.is_below(&file) {
+                // Its first line is not written yet.
+                None => return,
+                Some(is_below) => is_below.then(|| name.to_owned()),
+            },
         };
-        let tail = Tail { thread, offset: 0, lines: Lines::new(STREAM_LINE_BYTES_MAX) };
+        let tail = Tail { thread, offset: 0, inode: None, lines: Lines::new(STREAM_LINE_BYTES_MAX) };
         self.tails.insert(file, tail);
     }
 
-    /// Reports whether a transcript of another thread names one of the sessions in its first line.
-    fn is_below(&self, file: &Path) -> bool {
+    /// Reports whether a transcript of another thread names one of the sessions in its first line; `None` if that line is
+    /// not whole.
+    fn is_below(&self, file: &Path) -> Option<bool> {
         let mut head = Vec::new();
-        let opened = open_to_read(file, Links::Refused);
-        let read = opened.and_then(|file| file.take(TRANSCRIPT_HEAD_BYTES_MAX).read_to_end(&mut head));
-        let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let opened = open_to_read(file, Links::Refused).ok()?;
+        opened.take(TRANSCRIPT_HEAD_BYTES_MAX).read_to_end(&mut head).ok()?;
+        let is_cut = head.len() as u64 == TRANSCRIPT_HEAD_BYTES_MAX;
+        let end = memchr::memchr(b'\n', &head).or(is_cut.then_some(head.len()))?;
+        let first = head.get(..end).unwrap_or_default();
         let names = |session: &String| memchr::memmem::find(first, session.as_bytes()).is_some();
-        read.is_ok() && self.sessions.iter().any(names)
+        Some(self.sessions.iter().any(names))
     }
 }
 
 impl Tail {
+    /// Adds the lines since the last call. A transcript that was read before must stay in its place and only grow: the
+    /// agent's own processes can move, cut or replace the file.
     fn read(
         &mut self,
         (agent, words): (AgentId, &[Finder<'_>]),
@@ -144,8 +163,9 @@ impl Tail {
         started: &str,
         found: &mut Vec<Found>,
     ) -> Result<(), StreamProblem> {
+        let is_first = self.inode.is_none();
         let mut outcome = Ok(());
-        let Ok(mut open) = self.open(file) else { return Ok(()) };
+        let mut open = self.open(file)?;
         let mut chunk = vec![0; STREAM_CHUNK_BYTES];
         while let Ok(count @ 1..) = open.read(&mut chunk) {
             self.offset += count as u64;
@@ -159,7 +179,8 @@ impl Tail {
                 }
                 match transcript_usage(agent, line) {
                     Ok(read) => {
-                        let is_before = !read.time.is_empty() && read.time.as_str() < started;
+                        let is_old = !read.time.is_empty() && read.time.as_str() < started;
+                        let is_before = is_old && (is_first || !is_of_thread(&read));
                         if !read.usage.is_empty() || !read.calls.is_empty() {
                             found.push(Found { thread: thread.to_owned(), line: read, is_before });
                         }
@@ -171,11 +192,24 @@ impl Tail {
         outcome
     }
 
-    fn open(&self, file: &Path) -> std::io::Result<File> {
-        let mut file = open_to_read(file, Links::Refused)?;
-        file.seek(SeekFrom::Start(self.offset))?;
-        Ok(file)
+    fn open(&mut self, file: &Path) -> Result<File, StreamProblem> {
+        let unreadable = |_| StreamProblem::Usage("a transcript cannot be opened");
+        let mut open = open_to_read(file, Links::Refused).map_err(unreadable)?;
+        let meta = open.metadata().map_err(unreadable)?;
+        let is_same = self.inode.is_none_or(|inode| inode == meta.ino());
+        if !is_same || meta.len() < self.offset {
+            return Err(StreamProblem::Usage("a transcript was replaced or cut"));
+        }
+        self.inode = Some(meta.ino());
+        open.seek(SeekFrom::Start(self.offset)).map_err(unreadable)?;
+        Ok(open)
     }
+}
+
+/// Reports whether a line has the usage of a whole thread. Such a line of an earlier start is in the file at the first
+/// look. Later, the agent's own processes could add one to hide what is spent.
+fn is_of_thread(line: &StreamLine) -> bool {
+    line.usage.iter().any(|report| matches!(report, UsageReport::Thread(_)))
 }
 
 #[cfg(test)]
@@ -253,5 +287,72 @@ mod tests {
         let expected =
             [("t-1".to_owned(), true), ("t-1".to_owned(), false), ("rollout-x-t-2".to_owned(), false)];
         assert_eq!(read(&mut reader), expected);
+    }
+
+    #[test]
+    fn a_transcript_that_moves_shrinks_or_becomes_a_link_is_an_error() {
+        let file = "projects/p/s-1.jsonl";
+        let check = |change: &dyn Fn(&Path), expected: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let mut reader = reader(AgentId::CLAUDE, dir.path());
+            write(dir.path(), file, &claude("a", NEW));
+            reader.add_session("s-1");
+            assert_eq!(read(&mut reader).len(), 1);
+            change(dir.path());
+            let error = reader.read().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check(&|dir| std::fs::rename(dir.join(file), dir.join("away")).unwrap(), "cannot be opened");
+        check(&|dir| write(dir, file, ""), "replaced or cut");
+        let replace = |dir: &Path| {
+            write(dir, "new", &[claude("b", NEW), claude("c", NEW)].concat());
+            std::fs::rename(dir.join("new"), dir.join(file)).unwrap();
+        };
+        check(&replace, "replaced or cut");
+        let link = |dir: &Path| {
+            std::fs::rename(dir.join(file), dir.join("away")).unwrap();
+            std::os::unix::fs::symlink(dir.join("away"), dir.join(file)).unwrap();
+        };
+        check(&link, "cannot be opened");
+    }
+
+    /// Subtracted as usage of earlier starts, such a line would hide all tokens of a thread.
+    #[test]
+    fn an_old_sum_that_appears_later_hides_no_tokens() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut reader = reader(AgentId::CODEX, dir.path());
+        let file = "sessions/2026/11/29/rollout-x-t-1.jsonl";
+        write(dir.path(), file, &codex(5, OLD));
+        reader.add_session("t-1");
+        assert_eq!(read(&mut reader), [("t-1".to_owned(), true)]);
+        write(dir.path(), file, &(codex(5, OLD) + &codex(999_999, OLD)));
+        assert_eq!(read(&mut reader), [("t-1".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_thread_below_is_found_when_its_first_line_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut reader = reader(AgentId::CODEX, dir.path());
+        let file = "sessions/2026/11/29/rollout-x-t-2.jsonl";
+        reader.add_session("t-1");
+        for head in ["", "{\"parent\":"] {
+            write(dir.path(), file, head);
+            assert_eq!(read(&mut reader), []);
+        }
+        write(dir.path(), file, &format!("{{\"parent\":\"t-1\"}}\n{}", codex(3, NEW)));
+        assert_eq!(read(&mut reader), [("rollout-x-t-2".to_owned(), false)]);
+    }
+
+    #[test]
+    fn more_files_than_are_searched_are_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), "projects/p/s-1.jsonl", "");
+        let mut reader = reader(AgentId::CLAUDE, dir.path());
+        let place = transcript_places(AgentId::CLAUDE).first().unwrap();
+        for (budget, is_enough) in [(2, true), (1, false)] {
+            let mut budget = budget;
+            let found = reader.find(&dir.path().join(place.folder), place, place.levels, &mut budget);
+            assert_eq!(found.is_ok(), is_enough, "{budget}");
+        }
     }
 }
