@@ -8,7 +8,7 @@ use castellan_agents::AgentId;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
-use crate::process::{Process, arguments_of};
+use crate::process::{Process, arguments_of, executable_of};
 
 /// An agent process: pid and start time. All zero if it cannot be identified; such peers share one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -181,6 +181,8 @@ enum Role {
     ShellCommand,
     /// A shell that reads a terminal or a script.
     Shell,
+    /// A program that adopts orphans. Any process may have started the hook.
+    ServiceManager,
 }
 
 /// Climbs from a hook to the process that had it started.
@@ -203,11 +205,20 @@ fn caller_of(hook: u32, read: impl Fn(u32) -> Option<Process>, role: impl Fn(&Pr
 }
 
 fn role(process: &Process) -> Role {
-    if !SHELLS.contains(&process.name.as_str()) {
+    if executable_of(process.pid).is_some_and(|path| is_service_manager(&path)) {
+        Role::ServiceManager
+    } else if !SHELLS.contains(&process.name.as_str()) {
         Role::Agent
     } else {
         shell_role(&arguments_of(process.pid).unwrap_or_default())
     }
+}
+
+/// Matches the user's service manager by its place, where only the system's administrator writes. As an agent it would end
+/// with everything of the user at `castellan halt --kill`, and the user could not pass the presence check below it.
+fn is_service_manager(executable: &str) -> bool {
+    let path = executable.strip_suffix(" (deleted)").unwrap_or(executable);
+    ["/usr/lib/systemd/systemd", "/lib/systemd/systemd"].contains(&path)
 }
 
 /// Matches `sh -c ...` and `bash -lc ...`: the first argument is a cluster of flags that ends with `c`.
@@ -238,6 +249,7 @@ mod tests {
         let role = |process: &Process| match process.name.as_str() {
             "sh" => Role::ShellCommand,
             "bash" => Role::Shell,
+            "systemd" => Role::ServiceManager,
             _ => Role::Agent,
         };
         let Caller { agent, is_agent, hook: _ } = caller_of(u32::try_from(names.len()).unwrap(), read, role);
@@ -249,6 +261,10 @@ mod tests {
         check(&["init", "claude", "castellan-hook"], (2, true));
         check(&["init", "codex", "sh", "castellan-hook"], (2, true));
         check(&["init", "sh", "castellan-hook"], (2, false));
+        // An orphan that an agent left.
+        check(&["init", "systemd", "castellan-hook"], (2, false));
+        check(&["init", "systemd", "sh", "castellan-hook"], (2, false));
+        check(&["init", "systemd", "claude", "castellan-hook"], (3, true));
         check(&["init", "castellan-hook"], (0, false));
         check(&[], (0, false));
     }
@@ -345,5 +361,19 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(guarded, [true, false, false, false]);
+    }
+
+    #[test]
+    fn only_the_systems_service_manager_is_one() {
+        for (path, expected) in [
+            ("/usr/lib/systemd/systemd", true),
+            ("/lib/systemd/systemd", true),
+            ("/usr/lib/systemd/systemd (deleted)", true),
+            ("/home/u/systemd", false),
+            ("/usr/lib/systemd/systemd-run", false),
+            ("", false),
+        ] {
+            assert_eq!(is_service_manager(path), expected, "{path}");
+        }
     }
 }
