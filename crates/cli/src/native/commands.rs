@@ -70,11 +70,17 @@ fn native(pattern: &CommandPattern) -> Result<NativeCommand, &'static str> {
     if !words.iter().all(|word| is_plain_word(word)) {
         return Err("agents' rules cannot say it word for word");
     }
+    if words.first().is_some_and(|head| head.contains('=') || SYNTAX.contains(&head.as_str())) {
+        return Err("its first word names no program");
+    }
     if goes_on && may_run_another(&words) {
         return Err("with other arguments it runs any command or code");
     }
     Ok(NativeCommand { words, goes_on })
 }
+
+/// Words of the shell that come before a command.
+const SYNTAX: &[&str] = &["coproc", "do", "elif", "else", "if", "then", "until", "while"];
 
 /// Returns true if further arguments of a command can be another command or code. A program without a model is the plan's
 /// own: castellan's hook judges it.
@@ -97,11 +103,16 @@ fn runs_another(program: &Program) -> bool {
     let operands =
         program.forms.iter().flat_map(|form| form.operands.iter().chain(form.after)).map(|place| place.slot);
     program.wrapper.is_some()
+        || program.handler.is_some_and(|handler| INTERPRETERS.contains(&handler))
         || options.chain(operands).any(|Slot { role, .. }| RUNS_ANOTHER.contains(&role))
         || program.subs.iter().any(runs_another)
 }
 
-/// The roles of arguments that are commands or code.
+/// Handlers of programs whose arguments are code, or name files of code.
+const INTERPRETERS: &[&str] =
+    &["awk", "lua", "make", "mongo", "node", "osascript", "perl", "php", "python", "ruby", "task_file"];
+
+/// The roles of arguments that are commands or code, or that name code. Clients of databases run programs for a statement.
 const RUNS_ANOTHER: &[SlotRole] = &[
     SlotRole::Command,
     SlotRole::Clause,
@@ -110,6 +121,8 @@ const RUNS_ANOTHER: &[SlotRole] = &[
     SlotRole::Line,
     SlotRole::Code,
     SlotRole::JoinedCode,
+    SlotRole::Execute,
+    SlotRole::Sql,
 ];
 
 #[cfg(test)]
@@ -215,8 +228,31 @@ mod tests {
         check("echo 'a;b'", None);
         check("echo (x)", None);
         for head in [
-            "bash", "sh -c", "python3", "sudo", "env", "xargs", "find", "/bin/sh", "ssh", "nice", "npx",
+            "bash",
+            "sh -c",
+            "python3",
+            "sudo",
+            "env",
+            "xargs",
+            "find",
+            "/bin/sh",
+            "ssh",
+            "nice",
+            "npx",
             "awk",
+            "git",
+            "perl",
+            "ruby",
+            "source",
+            ".",
+            "make",
+            "java",
+            "sqlite3",
+            "psql",
+            "osascript",
+            "X=1 bash",
+            "then bash",
+            "coproc",
         ] {
             check(&format!("{head} *"), None);
         }
