@@ -96,10 +96,19 @@ pub(crate) fn arguments_of(pid: u32) -> Option<Vec<Vec<u8>>> {
 
 /// Reports whether a process has ended and only waits for its parent.
 pub(crate) fn has_ended(pid: u32) -> bool {
-    let stat = of_system(&format!("/proc/{pid}/stat"), ENVIRONMENT_BYTES_MAX).unwrap_or_default();
+    matches!(state(pid), None | Some('Z' | 'X'))
+}
+
+/// Reports whether a signal or a debugger has stopped a process.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    matches!(state(pid), Some('T' | 't'))
+}
+
+/// The kernel's letter for the state of a process.
+fn state(pid: u32) -> Option<char> {
+    let stat = of_system(&format!("/proc/{pid}/stat"), ENVIRONMENT_BYTES_MAX)?;
     let stat = String::from_utf8_lossy(&stat);
-    let state = stat.rsplit_once(')').and_then(|(_, tail)| tail.trim_start().chars().next());
-    matches!(state, None | Some('Z' | 'X'))
+    stat.rsplit_once(')').and_then(|(_, tail)| tail.trim_start().chars().next())
 }
 
 /// The absolute path of a process's executable; `None` when it cannot be read.

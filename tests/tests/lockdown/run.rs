@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use castellan_tests::home::Home;
+use castellan_tests::hook;
 use castellan_tests::process::{Finished, Running};
 use castellan_tests::wait;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -379,6 +380,30 @@ fn signals_reach_the_agent() -> Result<()> {
         let done = running.finish(LIMIT)?;
         ensure!(done.code == Some(42), "{name}: {done:?}");
     }
+    Ok(())
+}
+
+/// A stopped `castellan run` counts no tokens.
+#[test]
+fn an_agent_that_stops_its_run_has_no_calls() -> Result<()> {
+    let script = r#"
+ask() { ../bin/castellan-hook --agent claude --event PreToolUse --home "$CASTELLAN" < call; echo $? >> codes; }
+ask
+kill -STOP $PPID
+until grep -q ') T' /proc/$PPID/stat; do :; done
+ask
+kill -CONT $PPID
+until ! grep -q ') T' /proc/$PPID/stat; do :; done
+ask"#;
+    let rig = Rig::new(script)?;
+    fs::write(rig.file("call"), hook::bash("ls").to_string())?;
+    let mut command = rig.command(&[], &["-p"]);
+    command.env("CASTELLAN", rig.home.castellan());
+    let done = Running::start(&mut command)?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let codes = fs::read_to_string(rig.file("codes"))?;
+    let is_named = done.stderr.contains("the run of this agent does not watch it");
+    ensure!(codes == "0\n2\n0\n" && is_named, "{codes} {done:?}");
     Ok(())
 }
 

@@ -49,6 +49,11 @@ impl Failure {
         Failure { code: "state", what: "there is no room for another session", request: TELL, why }
     }
 
+    /// The run above the agent does not watch it, or has no room for it.
+    pub(super) fn unwatched(why: String) -> Failure {
+        Failure { code: "run", what: "the run of this agent does not watch it", request: TELL, why }
+    }
+
     /// No answer may be sent that the next daemon would not know.
     pub(super) fn unkept(error: &io::Error) -> Failure {
         let why = format!("the state cannot be written: {}", explained(error));

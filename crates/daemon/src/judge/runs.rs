@@ -61,7 +61,7 @@ impl Judge {
     /// Makes the agent of a call a part of the runs above it.
     pub(super) fn join_runs(&self, asked: &Asked<'_>, ancestors: Option<&Ancestors>) -> Result<(), Failure> {
         let Some(ancestors) = ancestors else { return Ok(()) };
-        self.memory().join_runs(ancestors, asked.sender.agent).map_err(Failure::crowded)
+        self.memory().join_runs(ancestors, asked.sender.agent).map_err(Failure::unwatched)
     }
 
     /// Returns the terms for the sessions whose agents have asked below runs with these profiles.

@@ -11,6 +11,7 @@ use super::{Memory, SessionKey};
 use crate::ancestors::Ancestors;
 use crate::limits::{AGENTS_PER_RUN_MAX, RUNS_MAX};
 use crate::peers::AgentProcess;
+use crate::process::is_stopped;
 
 /// A registered run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,14 +132,18 @@ impl Memory {
         self.runs().iter().filter(of_session).map(|run| run.profile).collect()
     }
 
-    /// Makes an agent a part of the runs above it, even if their processes end. Returns an error if there is no room.
+    /// Makes an agent a part of the runs above it, even if their processes end. Returns an error if there is no room, or if
+    /// the process of a run is stopped: it counts no tokens, and an agent can stop it.
     pub(crate) fn join_runs(&mut self, ancestors: &Ancestors, agent: AgentProcess) -> Result<(), String> {
         if agent.pid == 0 || !ancestors.is_whole {
             return Ok(());
         }
+        let above = self.lasting.runs.above(ancestors);
+        if let Some(run) = above.iter().find(|run| run.process.lives() && is_stopped(run.process.pid)) {
+            return Err(format!("the process {} of its run is stopped: continue it", run.process.pid));
+        }
         let is_new = |run: &&Run| !run.holds(&agent);
-        let joined: Vec<Run> =
-            self.lasting.runs.above(ancestors).into_iter().filter(is_new).cloned().collect();
+        let joined: Vec<Run> = above.into_iter().filter(is_new).cloned().collect();
         for run in joined {
             if run.agents.len() >= AGENTS_PER_RUN_MAX {
                 let agents: Vec<_> = run.agents.iter().filter(|agent| !agent.lives()).copied().collect();
