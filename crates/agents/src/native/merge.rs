@@ -165,6 +165,9 @@ fn merge_config(text: &str, values: &NativeValues) -> Result<Merged, NativeError
         (Some(other), _) => kept.push(format!("the permission profile `{other}`")),
         (None, Some("read-only")) => kept.push("`sandbox_mode = \"read-only\"`".to_owned()),
         (None, _) if document.contains_key("permissions") => kept.push("the permission profiles".to_owned()),
+        (None, _) if keeps_temporary_read_only(&document) => {
+            kept.push("`sandbox_workspace_write`".to_owned());
+        }
         (None, _) => {
             document.remove("sandbox_mode");
             document.remove("sandbox_workspace_write");
@@ -186,6 +189,14 @@ fn merge_config(text: &str, values: &NativeValues) -> Result<Merged, NativeError
     // A table that the person has written in another way cannot be continued.
     self::document(&text).map_err(|_| wrong_shape("hooks", "written as `[[hooks.PreToolUse]]`"))?;
     Ok(Merged { text, kept })
+}
+
+/// Reports whether commands must not write temporary directories, which castellan's profile lets them write.
+fn keeps_temporary_read_only(document: &DocumentMut) -> bool {
+    let sandbox = document.get("sandbox_workspace_write");
+    let is_set = |key: &&str| sandbox.and_then(|sandbox| sandbox.get(*key)?.as_bool()) == Some(true);
+    let is_loose = document.get("sandbox_mode").and_then(Item::as_str) == Some("danger-full-access");
+    !is_loose && ["exclude_slash_tmp", "exclude_tmpdir_env_var"].iter().any(|key| is_set(&key))
 }
 
 /// Says that a person has changed castellan's profile, which then stays.

@@ -163,6 +163,10 @@ fn a_codex_configuration_keeps_what_is_stricter_and_loses_what_is_looser() {
     assert!(merged.contains("approval_policy = \"never\""), "{merged}");
     check("default_permissions = \"mine\"\n[permissions.mine.filesystem]\n\":root\" = \"read\"\n", false, 1);
     check("[features]\nhooks = false\n", true, 0);
+    let merged = check("[sandbox_workspace_write]\nexclude_slash_tmp = true\n", false, 1);
+    assert!(merged.contains("exclude_slash_tmp = true"), "{merged}");
+    let table = "[sandbox_workspace_write]\nexclude_tmpdir_env_var = true\n";
+    check(&format!("sandbox_mode = \"danger-full-access\"\n{table}"), true, 0);
 }
 
 #[test]
