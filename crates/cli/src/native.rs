@@ -24,7 +24,7 @@ use crate::launch;
 
 pub(crate) use files::{How, Written, write};
 
-/// What an agent's own settings are rendered for.
+/// The purpose of an agent's own settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'w> {
     pub(crate) agent: AgentId,

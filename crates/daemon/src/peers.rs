@@ -62,7 +62,7 @@ impl Admission<'_> {
     ///
     /// A program that embeds an agent has no hook: it sends its own id as `parent`. It is then the agent itself, and the
     /// process above it, such as the shell of a person, is none. Each process can claim that, and gains nothing: it
-    /// guards itself, and counts as an agent without a person.
+    /// guards itself, and castellan treats it as an agent without a person.
     pub(crate) fn sender(&self, parent: u32, name: &str) -> Sender {
         let name = name.parse().ok();
         if parent == self.hook.pid {

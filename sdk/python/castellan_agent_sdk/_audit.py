@@ -19,7 +19,7 @@ SeenBy = Literal["hook", "permission", "message"]
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt. One attempt may be seen by more than one layer."""
+    """An attempt. More than one layer may see the same attempt."""
 
     ts: str
     """Time as ISO 8601, UTC."""

@@ -4,7 +4,7 @@ import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 
 import { AUDIT_INPUT_UNITS_MAX } from './limits.js';
 
-/** An attempt. One attempt may be seen by more than one layer. */
+/** An attempt. More than one layer may see the same attempt. */
 export interface Attempt {
   /** Time as ISO 8601, UTC. */
   ts: string;

@@ -16,11 +16,11 @@ use crate::spec::NativeFamily;
 pub struct Merged {
     /// The whole text.
     pub text: String,
-    /// What the person's text keeps although castellan would write something stricter, in words.
+    /// Entries that the person's text keeps although castellan would write something stricter, in words.
     pub kept: Vec<String>,
 }
 
-/// Why a text stays unchanged.
+/// The reason why a text stays unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NativeError {
     /// A text that the agent could not read either, or a value of the wrong type.
@@ -196,7 +196,7 @@ fn keeps_temporary_read_only(document: &DocumentMut) -> bool {
     let sandbox = document.get("sandbox_workspace_write");
     let is_set = |key: &&str| sandbox.and_then(|sandbox| sandbox.get(*key)?.as_bool()) == Some(true);
     let is_loose = document.get("sandbox_mode").and_then(Item::as_str) == Some("danger-full-access");
-    !is_loose && ["exclude_slash_tmp", "exclude_tmpdir_env_var"].iter().any(|key| is_set(&key))
+    !is_loose && ["exclude_slash_tmp", "exclude_tmpdir_env_var"].iter().any(is_set)
 }
 
 /// Says that a person has changed castellan's profile, which then stays.

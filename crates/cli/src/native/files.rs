@@ -15,7 +15,7 @@ use castellan_files::{Access, Guard, NewFile, read_bytes, write_private};
 use super::Rendered;
 use crate::limits::RECORD_BYTES_MAX;
 
-/// What to do with a file that castellan did not write as it is.
+/// The treatment of a file that castellan did not write as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     /// It is an error.
@@ -32,7 +32,7 @@ pub(crate) struct Written {
     pub(crate) file: PathBuf,
     /// Its text is another one now.
     pub(crate) is_changed: bool,
-    /// What the person's text keeps although castellan would write something stricter.
+    /// Entries that the person's text keeps although castellan would write something stricter.
     pub(crate) kept: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! [`Meter`]: what an agent reports in its stream and transcripts, summed, compared with the budgets, recorded. It finds
+//! [`Meter`]: an agent's reports in its stream and transcripts, summed, compared with the budgets, recorded. It finds
 //! the reason to end the agent, and ends nothing.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -24,7 +24,7 @@ use crate::output::{self, WARNING};
 pub(crate) enum Cause {
     /// More tokens than the limit.
     Exceeded(Budget, Spent),
-    /// What the agent spent cannot be read, so it may be more than the limit.
+    /// The tokens that the agent spent cannot be read, so they may be more than the limit.
     Unreadable(String),
     /// castellan cannot record or store what the agent does.
     Failed(String),

@@ -56,7 +56,7 @@ pub(crate) fn wait_for(child: Pid) -> io::Result<WaitStatus> {
 /// Ends every descendant: SIGTERM, then SIGKILL. Returns those that remain.
 pub(crate) fn end_all() -> Vec<i32> {
     let begun = Instant::now();
-    let (mut told, mut empty) = (BTreeSet::new(), 0);
+    let (mut asked, mut empty) = (BTreeSet::new(), 0);
     loop {
         let left = descendants(getpid().as_raw_pid(), &running());
         // A process whose parent ended during the list may be missing in it.
@@ -71,7 +71,7 @@ pub(crate) fn end_all() -> Vec<i32> {
         for process in left {
             if age > END_GRACE {
                 send(process, Signal::KILL);
-            } else if told.insert(process) {
+            } else if asked.insert(process) {
                 send(process, Signal::TERM);
             }
         }

@@ -63,7 +63,7 @@ impl Asked<'_> {
         arguments.is_some_and(|known| agents::is_headless(self.agent, Some(&known), permission_mode))
     }
 
-    /// Reports whether no person can be asked. A process that cannot be inspected counts as headless. So does a program
+    /// Reports whether no person can be asked. A process that cannot be inspected is headless. So is a program
     /// that embeds an agent: castellan does not know its prompts.
     pub(super) fn is_headless(&self, permission_mode: &str) -> bool {
         self.sender.is_embedding

@@ -1,4 +1,5 @@
-//! The agent's own judge of intent: where there is one, and what castellan tells it. It must not know castellan's reviewer.
+//! The agent's own judge of intent: where there is one, and the risks that castellan names to it. It must not know
+//! castellan's reviewer.
 
 use std::io::ErrorKind;
 
