@@ -302,3 +302,19 @@ fn a_spent_budget_of_a_session_ends_the_real_agents() -> Result<()> {
     budget_ends(Claude, "--budget-session", "the session budget")?;
     budget_ends(Codex, "--budget-session", "the session budget")
 }
+
+/// With this variable Claude Code writes no transcript. A repository's settings can set it.
+#[test]
+fn a_repository_that_switches_transcripts_off_hides_no_tokens() -> Result<()> {
+    let Some(stage) = stage(Claude, "")? else { return Ok(()) };
+    fs::remove_file(stage.home.user().join(".claude/settings.json"))?;
+    let settings = json!({"env": {"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1"}});
+    stage.home.write(&stage.home.workspace().join(".claude/settings.json"), &settings.to_string())?;
+    let mut command = stage.home.command(&stage.home.bin().join("castellan"));
+    stage.environment(&mut command);
+    command.arg("--home").arg(stage.home.castellan()).args(["run", "--budget-invocation", "1000000"]);
+    command.arg("--").arg(&stage.executable).args(["-p", "go"]);
+    let done = Running::start(&mut command)?.finish(AGENT_LIMIT)?;
+    ensure!(done.code == Some(124) && done.stderr.contains("reported no tokens"), "{done:?}");
+    Ok(())
+}
