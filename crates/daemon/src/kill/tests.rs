@@ -90,7 +90,9 @@ fn a_hook_is_ended_after_its_agent() {
     let dir = tempfile::tempdir().unwrap();
     let hook = dir.path().join(HOOK);
     std::fs::copy("/bin/sleep", &hook).unwrap();
-    let mut tree = Tree::start(&format!("{} 600 & echo ready; wait", hook.display()));
+    // Before its start, the hook is a shell.
+    let started = format!("until [ \"$(cat /proc/$!/comm)\" = {HOOK} ]; do :; done");
+    let mut tree = Tree::start(&format!("{} 600 & {started}; echo ready; wait", hook.display()));
     let ended = tree.end();
     let of_hook: Vec<_> = ended.iter().filter(|(name, _)| name == HOOK).collect();
     assert_eq!(of_hook, [&(HOOK.to_owned(), true)], "{ended:?}");

@@ -66,12 +66,18 @@ fn everything_that_a_shell_runs_is_found() {
         };
         println!("{}: {:?}, {} unsteady", tried.name, session.count, session.unsteady);
         session.hidden.iter().for_each(|hidden| println!("covered by a hole {hidden}"));
-        failed.extend(session.idle.iter().map(|text| format!("{}: runs nothing: {text}", tried.name)));
+        let idle = session.idle.iter().filter(|text| !needs_missing_shell(text));
+        failed.extend(idle.map(|text| format!("{}: runs nothing: {text}", tried.name)));
         if session.failures.len() > allowed {
             failed.extend(session.failures.iter().map(|failure| format!("{}: {failure}", tried.name)));
         }
     }
     assert!(failed.is_empty(), "{} failures\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Reports whether a text may run nothing because a shell that it starts is not installed.
+fn needs_missing_shell(text: &str) -> bool {
+    TRIED.iter().any(|tried| text.contains(&format!("{} -c", tried.name)) && tried.program().is_none())
 }
 
 /// Runs hand-written texts and random ones, each thread in its own place.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::live::sessions::tests::until_read;
 use crate::presence;
 
 /// A program that runs until it is dropped.
@@ -55,6 +56,7 @@ impl Runs {
                 spawned => break spawned.unwrap(),
             }
         };
+        until_read(&child);
         Runs { child, _dir: dir }
     }
 

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 
 use super::*;
-use crate::process::Process;
+use crate::process::{Process, arguments_of, set_variable};
 
 const KEY: SessionKey = SessionKey([1; 32]);
 
@@ -24,7 +24,9 @@ impl Runs {
         let mut command = Command::new("sh");
         command.args(["-c", "read end"]).args(arguments);
         command.env("CLAUDE_CONFIG_DIR", dir.path()).stdin(Stdio::piped());
-        Runs { child: command.spawn().unwrap(), dir }
+        let child = command.spawn().unwrap();
+        until_read(&child);
+        Runs { child, dir }
     }
 
     pub(crate) fn process(&self) -> AgentProcess {
@@ -41,6 +43,15 @@ impl Drop for Runs {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         self.child.wait().unwrap();
+    }
+}
+
+/// Waits until the command line and the environment of a program can be read: the kernel sets both a moment after its
+/// start.
+pub(crate) fn until_read(child: &Child) {
+    let is_set = || set_variable(child.id(), &["CLAUDE_CONFIG_DIR"]).is_some();
+    while arguments_of(child.id()).is_none() || !is_set() {
+        std::thread::yield_now();
     }
 }
 
