@@ -1,6 +1,6 @@
-//! Writes the files of an agent's settings: whole or not at all, and never over a file that somebody else has written or
-//! edited. castellan stores the hash of each text that it writes, so it knows its own files again, those of earlier
-//! versions and of other values too.
+//! Writes the files of an agent's settings: whole or not at all. It replaces only castellan's own files, never one that
+//! somebody else has written or edited. castellan stores the hash of each text that it writes. By the hash it recognises
+//! its files, also those of earlier versions and of other values.
 
 use std::fs::{self, Metadata};
 use std::io;
