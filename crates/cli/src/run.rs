@@ -83,7 +83,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     let Some((name, user)) = options.command.split_first() else { return Ok(Exit::Usage) };
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
-    let run = client.start_run(options.profile.map(|profile| profile.as_str()))?;
+    let run = client.start_run(options.profile.map(|profile| profile.as_str()), false)?;
     let is_observer = !run.has_tools;
     // The settings stay until the end of all processes below.
     let settings = if is_observer {

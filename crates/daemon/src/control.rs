@@ -9,6 +9,7 @@ mod halt;
 mod listener;
 mod plan;
 mod run;
+mod sandbox;
 mod status;
 mod workspace;
 
@@ -21,6 +22,7 @@ pub use self::client::{AskSecret, ControlClient, ControlError};
 pub use self::halt::{EndedProcess, HaltOf, HaltReport, HaltStatus};
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
+pub use self::sandbox::{LimitsInForce, SandboxInForce};
 pub use self::status::{StatusReport, UnguardedAgent, VerdictCounts};
 pub use self::workspace::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::config::KeyEdit;
@@ -189,7 +191,12 @@ pub enum ControlRequest {
     Run {
         /// The word of the profile.
         profile: Option<String>,
+        /// The agents are in a sandbox. Rejected within an agent that is in none.
+        #[serde(default)]
+        is_sandboxed: bool,
     },
+    /// Returns the settings of sandboxes that hold for the requesting process.
+    Sandbox,
     /// Records what the requesting process saw of the agent in its run. Only the process that registered a run may.
     Note {
         /// The kind.
@@ -233,6 +240,7 @@ impl ControlRequest {
             | ControlRequest::ApprovePlan { .. }
             | ControlRequest::Plans
             | ControlRequest::Run { .. }
+            | ControlRequest::Sandbox
             | ControlRequest::Note { .. }
             | ControlRequest::Halt { .. }
             | ControlRequest::Resume { .. } => CONTROL_VERSION,
@@ -267,6 +275,7 @@ impl ControlRequest {
                 | ControlRequest::Halt { .. }
                 | ControlRequest::Trusted
                 | ControlRequest::Plans
+                | ControlRequest::Sandbox
                 | ControlRequest::ShowPlan { .. }
                 | ControlRequest::ProposePlan { .. }
                 | ControlRequest::Note { .. }
@@ -301,6 +310,8 @@ pub enum ControlResponse {
     Plans(Vec<ListedPlan>),
     /// The run is registered.
     Run(RunInForce),
+    /// The settings of sandboxes.
+    Sandbox(Box<SandboxInForce>),
     /// The agents are halted.
     Halted(HaltReport),
     /// The request needs the person's PIN.

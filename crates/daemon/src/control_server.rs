@@ -144,6 +144,7 @@ impl ControlServer {
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
             ControlRequest::Granted => return Ok(ControlResponse::Granted(self.granted())),
             ControlRequest::Show { id } => return self.show(id),
+            ControlRequest::Sandbox => return Ok(ControlResponse::Sandbox(Box::new(self.sandbox(peer)))),
             ControlRequest::Plans => return Ok(ControlResponse::Plans(self.plans())),
             ControlRequest::ShowPlan { id } => return self.show_plan(id),
             ControlRequest::ProposePlan { markdown, of } => return self.propose_plan(markdown, of, peer),
@@ -158,8 +159,9 @@ impl ControlServer {
                 return self.halt(of, *kill, peer).map(ControlResponse::Halted);
             }
             ControlRequest::Resume { of } => self.resume(of, peer)?,
-            ControlRequest::Run { profile } => {
-                return self.start_run(profile.as_deref(), peer).map(ControlResponse::Run);
+            ControlRequest::Run { profile, is_sandboxed } => {
+                let run = self.start_run(profile.as_deref(), *is_sandboxed, peer);
+                return run.map(ControlResponse::Run);
             }
             ControlRequest::Note { kind, text } => self.note_run(*kind, text, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,

@@ -75,9 +75,9 @@ pub use config::{
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, EndedProcess,
-    GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, ListedPlan, PendingCall, PlanFor, ProjectFiles,
-    RunInForce, RunNote, RunStatus, Secret, ShownCall, ShownPlan, StatusReport, TrustDecision,
-    UnguardedAgent, VerdictCounts,
+    GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, LimitsInForce, ListedPlan, PendingCall, PlanFor,
+    ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownPlan, StatusReport,
+    TrustDecision, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -28,7 +28,7 @@ pub(crate) fn restore(judge: &Judge) {
         // A milder profile, which a person has permitted, is not restored.
         let profiles = [None].into_iter().chain(recorded);
         let profile = judge.terms().profiles.strictest(profiles);
-        if let Err(why) = judge.start_run(process, profile) {
+        if let Err(why) = judge.start_run(process, profile, false) {
             judge.fail("state", &why);
         }
     }

@@ -33,6 +33,8 @@ pub enum Code {
     Halted,
     /// The session may not use tools at all.
     NoTools,
+    /// The agent is in no sandbox, and the settings require one.
+    NoSandbox,
     /// Sessions may do nothing in the session's workspace.
     DeniedWorkspace,
     /// Calls of the session ran without a decision, and the operator wants such sessions stopped.
@@ -78,6 +80,7 @@ impl Code {
             Code::OverrideAllow => "override_allow",
             Code::Halted => "halted",
             Code::NoTools => "no_tools",
+            Code::NoSandbox => "no_sandbox",
             Code::DeniedWorkspace => "denied_workspace",
             Code::Ungoverned => "ungoverned",
             Code::ForeignHook => "foreign_hook",

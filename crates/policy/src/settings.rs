@@ -10,6 +10,7 @@ use crate::operators::Operators;
 use crate::plan::PlanSettings;
 use crate::review::ReviewSettings;
 use crate::rule_state::{RuleState, Tiers};
+use crate::sandbox::SandboxSettings;
 use crate::tags::Tags;
 use crate::ungoverned::{OnUngoverned, Ungoverned};
 
@@ -56,6 +57,8 @@ pub struct Settings {
     pub plans: PlanSettings,
     /// The reviewer of review findings.
     pub review: ReviewSettings,
+    /// The sandbox of agents and commands.
+    pub sandbox: SandboxSettings,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -166,6 +169,7 @@ impl Profile {
             ungoverned: Ungoverned::default(),
             plans: PlanSettings::default(),
             review: ReviewSettings::OFF,
+            sandbox: SandboxSettings::DEFAULT,
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),

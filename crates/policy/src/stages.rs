@@ -77,6 +77,13 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "deny, in every mode",
     },
     Stage {
+        name: "sandbox",
+        find: OnCall(gates::sandbox),
+        lifted_by: &[],
+        finds: "an agent outside of a [sandbox](sandbox.md), if the settings require one (`sandbox.mode = \"require\"`)",
+        answers: "deny",
+    },
+    Stage {
         name: "workspace",
         find: OnCall(gates::workspace),
         lifted_by: &[],

@@ -2,6 +2,7 @@
 //! whose value in a single layer has a meaning of its own.
 
 mod review;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -79,6 +80,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         },
         plans: PlanSettings { mode: parsed(settled, "plan.mode")?, ad_hoc: parsed(settled, "plan.ad_hoc")? },
         review: review::settings(settled)?,
+        sandbox: sandbox::settings(settled)?,
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    HaltOf, HaltReport, Known, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, Secret, ShownCall,
-    ShownPlan, StatusReport, TrustDecision, is_readable, listener,
+    HaltOf, HaltReport, Known, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce, Secret,
+    ShownCall, ShownPlan, StatusReport, TrustDecision, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -219,10 +219,19 @@ impl ControlClient {
     /// Registers this process as a run: its profile holds for every agent below it until all of them have ended. `None`:
     /// the configured profile. Returns the profile that holds. An error if the daemon is not running, and for a milder
     /// profile if no person permits it: then nothing is registered.
-    pub fn start_run(&self, profile: Option<&str>) -> Result<RunInForce, ControlError> {
-        let response = self.ask(&ControlRequest::Run { profile: profile.map(str::to_owned) })?;
+    pub fn start_run(&self, profile: Option<&str>, is_sandboxed: bool) -> Result<RunInForce, ControlError> {
+        let profile = profile.map(str::to_owned);
+        let response = self.ask(&ControlRequest::Run { profile, is_sandboxed })?;
         let ControlResponse::Run(run) = response else { return Err(no("run")) };
         Ok(run)
+    }
+
+    /// Returns the settings of sandboxes that hold for this process.
+    pub fn sandbox(&self) -> Result<SandboxInForce, ControlError> {
+        let ControlResponse::Sandbox(settings) = self.ask(&ControlRequest::Sandbox)? else {
+            return Err(no("settings of sandboxes"));
+        };
+        Ok(*settings)
     }
 
     /// Records what this process saw of the agent in its run. An error unless this process registered the run.
@@ -292,6 +301,7 @@ impl ControlClient {
             | ControlResponse::Plan(_)
             | ControlResponse::Plans(_)
             | ControlResponse::Run(_)
+            | ControlResponse::Sandbox(_)
             | ControlResponse::Halted(_)
             | ControlResponse::Trusted(_)) => Ok(done),
         }

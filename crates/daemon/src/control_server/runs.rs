@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use castellan_policy::Profile;
 
 use super::{ControlServer, Peer, alphanumeric_start};
-use crate::control::{ControlResponse, RunInForce, RunNote, RunStatus};
+use crate::control::{ControlResponse, RunInForce, RunNote, RunStatus, SandboxInForce};
 use crate::judge::{CONFIGURED, HeldProfile};
 use crate::limits::NOTE_CHARS_MAX;
 use crate::peers::AgentProcess;
@@ -17,6 +17,7 @@ impl ControlServer {
     pub(super) fn start_run(
         &self,
         profile: Option<&str>,
+        is_sandboxed: bool,
         peer: Peer<'_>,
     ) -> Result<RunInForce, ControlResponse> {
         // Serialized: the result of the check must stay valid until the run is registered.
@@ -38,11 +39,36 @@ impl ControlServer {
         if profile.is_some() && self.judge.terms().profiles.is_milder(profile, held.profile) {
             self.check_milder(&word, held, peer)?;
         }
+        if is_sandboxed {
+            self.check_sandbox(&word, process, peer)?;
+        }
         // Recorded first, so that no milder run is in force without a record.
         self.conclude("run", &word, peer, Ok(()))?;
-        self.judge.start_run(process, profile).map_err(failed)?;
+        self.judge.start_run(process, profile, is_sandboxed).map_err(failed)?;
         let (profile, settings) = self.judge.settings_for(process);
         Ok(RunInForce { profile: profile.as_str().to_owned(), has_tools: settings.tools })
+    }
+
+    /// Checks that no agent outside of a sandbox claims one for the agents that it starts.
+    fn check_sandbox(
+        &self,
+        word: &str,
+        process: AgentProcess,
+        peer: Peer<'_>,
+    ) -> Result<(), ControlResponse> {
+        let guarded = |pid, started| self.peers.is_guarded(pid, started);
+        if !is_within_agent(process.pid, guarded) || self.judge.is_sandboxed(process) {
+            return Ok(());
+        }
+        let why =
+            "this is within an agent that is in no sandbox, so nothing shows that the sandbox is castellan's";
+        Err(self.refused("run", word, peer, why.to_owned()))
+    }
+
+    /// Returns the settings of sandboxes that hold for the requesting process.
+    pub(super) fn sandbox(&self, peer: Peer<'_>) -> SandboxInForce {
+        let process = AgentProcess { pid: peer.pid, started: peer.started };
+        SandboxInForce::from(&self.judge.settings_for(process).1.sandbox)
     }
 
     /// Checks that a person permits a milder profile. No person can for a process within a run: the run holds anyway.

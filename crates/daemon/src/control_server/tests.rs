@@ -161,7 +161,7 @@ fn only_a_run_records_notes_about_itself() {
         server.carry_out(&request, peer)
     };
     assert!(matches!(note("early", this), Err(ControlResponse::Failed(_))));
-    let observer = ControlRequest::Run { profile: Some("observer".to_owned()) };
+    let observer = ControlRequest::Run { profile: Some("observer".to_owned()), is_sandboxed: false };
     assert!(matches!(server.carry_out(&observer, this), Ok(ControlResponse::Run(_))));
     assert_eq!(note("seen", this), Ok(ControlResponse::Done));
     assert_eq!(note(&"x".repeat(1 << 20), this), Ok(ControlResponse::Done));

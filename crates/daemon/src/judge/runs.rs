@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use castellan_policy::{Profile, Settings};
+use castellan_policy::{Profile, SandboxMode, Settings};
 
 use super::{Asked, Failure, Judge, Terms};
 use crate::ancestors::Ancestors;
@@ -49,7 +49,8 @@ impl Judge {
 
     fn held_below(&self, ancestors: Option<&Ancestors>, in_force: &Terms) -> HeldProfile {
         let Some(ancestors) = ancestors else { return HeldProfile { profile: None, is_in_run: false } };
-        let RunsAbove { profiles, is_unknown, innermost: _ } = self.memory().runs_above(ancestors);
+        let RunsAbove { profiles, is_unknown, is_sandboxed: _, innermost: _ } =
+            self.memory().runs_above(ancestors);
         // A process with unknown ancestors may be below no run.
         let configured = is_unknown.then_some(None);
         // A run without a profile holds what holds around it.
@@ -79,9 +80,26 @@ impl Judge {
         (settings.profile, settings)
     }
 
+    /// Reports whether the settings require a sandbox, and the agent of a call is in none.
+    pub(super) fn lacks_sandbox(&self, asked: &Asked<'_>) -> bool {
+        asked.terms().policy.settings().sandbox.mode == SandboxMode::Require
+            && !self.is_sandboxed(asked.sender.agent)
+    }
+
+    /// Reports whether a run above a process has a sandbox.
+    pub(crate) fn is_sandboxed(&self, process: AgentProcess) -> bool {
+        let above = self.ancestors(process).map(|ancestors| self.memory().runs_above(&ancestors));
+        above.is_some_and(|above| above.is_sandboxed)
+    }
+
     /// Registers a run. Returns an error if it cannot be stored.
-    pub(crate) fn start_run(&self, process: AgentProcess, profile: Option<Profile>) -> Result<(), String> {
-        self.memory().start_run(process, profile)
+    pub(crate) fn start_run(
+        &self,
+        process: AgentProcess,
+        profile: Option<Profile>,
+        is_sandboxed: bool,
+    ) -> Result<(), String> {
+        self.memory().start_run(process, profile, is_sandboxed)
     }
 
     /// The registered runs, with their age in seconds.

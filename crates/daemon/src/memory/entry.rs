@@ -155,6 +155,8 @@ pub(super) enum Entry {
     Run {
         process: AgentProcess,
         profile: Option<String>,
+        #[serde(default, rename = "sandboxed", skip_serializing_if = "std::ops::Not::not")]
+        is_sandboxed: bool,
         at_ms: u64,
     },
     /// An agent has asked below a run. Invalid after a reboot.

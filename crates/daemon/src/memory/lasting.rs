@@ -171,7 +171,9 @@ impl Lasting {
             Entry::GrantOver { request } => self.requests.end(RequestId::nth(request)),
             Entry::Plan { place, plan } => self.plans.put(place, plan),
             Entry::PlanCall { place, departed, last } => self.plans.count(&place, departed, last),
-            Entry::Run { process, profile, at_ms } => self.runs.start(process, profile.as_deref(), at_ms),
+            Entry::Run { process, profile, is_sandboxed, at_ms } => {
+                self.runs.start(process, (profile.as_deref(), is_sandboxed), at_ms);
+            }
             Entry::RunAgent { run, agent } => self.runs.join(run, agent),
             Entry::RunAgentsOver { run, agents } => self.runs.leave(run, &agents),
             Entry::RunOver { process } => self.runs.end(process),

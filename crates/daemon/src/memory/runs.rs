@@ -20,6 +20,8 @@ pub(crate) struct Run {
     pub(crate) process: AgentProcess,
     /// Its profile; `None` is the configured one.
     pub(crate) profile: Option<Profile>,
+    /// Its agents are in a sandbox.
+    pub(crate) is_sandboxed: bool,
     /// Time of the registration, on the clock of marks and sessions.
     pub(crate) at_ms: u64,
     /// Agents that have asked below it.
@@ -37,6 +39,8 @@ pub(crate) struct RunsAbove {
     pub(crate) profiles: Vec<Option<Profile>>,
     /// Any run may be above the process, or none.
     pub(crate) is_unknown: bool,
+    /// One of the runs has a sandbox, which everything below is in.
+    pub(crate) is_sandboxed: bool,
     /// Process id of the last of the runs; 0 without any.
     pub(crate) innermost: u32,
 }
@@ -52,13 +56,18 @@ impl Run {
 }
 
 impl Runs {
-    pub(super) fn start(&mut self, process: AgentProcess, profile: Option<&str>, at_ms: u64) {
+    pub(super) fn start(
+        &mut self,
+        process: AgentProcess,
+        (profile, is_sandboxed): (Option<&str>, bool),
+        at_ms: u64,
+    ) {
         // A word of a later version is stricter than every word of this one.
         let known = |word| Profile::from_str(word).unwrap_or(Profile::Observer);
         let profile = profile.map(known);
         match self.0.iter_mut().find(|run| run.process == process) {
-            Some(run) => run.profile = profile,
-            None => self.0.push(Run { process, profile, at_ms, agents: BTreeSet::new() }),
+            Some(run) => (run.profile, run.is_sandboxed) = (profile, is_sandboxed),
+            None => self.0.push(Run { process, profile, is_sandboxed, at_ms, agents: BTreeSet::new() }),
         }
     }
 
@@ -82,7 +91,8 @@ impl Runs {
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.0.iter().flat_map(|run| {
             let profile = run.profile.map(|profile| profile.as_str().to_owned());
-            let start = Entry::Run { process: run.process, profile, at_ms: run.at_ms };
+            let (process, is_sandboxed, at_ms) = (run.process, run.is_sandboxed, run.at_ms);
+            let start = Entry::Run { process, profile, is_sandboxed, at_ms };
             let join = |agent: &AgentProcess| Entry::RunAgent { run: run.process, agent: *agent };
             std::iter::once(start).chain(run.agents.iter().map(join))
         })
@@ -119,7 +129,8 @@ impl Memory {
         let runs = self.lasting.runs.above(ancestors);
         let innermost = runs.last().map_or(0, |run| run.process.pid);
         let profiles = runs.iter().map(|run| run.profile).collect();
-        RunsAbove { profiles, is_unknown: !ancestors.is_whole, innermost }
+        let is_sandboxed = ancestors.is_whole && runs.iter().any(|run| run.is_sandboxed);
+        RunsAbove { profiles, is_unknown: !ancestors.is_whole, is_sandboxed, innermost }
     }
 
     /// Returns the profiles of the runs in which agents of a session have asked.
@@ -163,6 +174,7 @@ impl Memory {
         &mut self,
         process: AgentProcess,
         profile: Option<Profile>,
+        is_sandboxed: bool,
     ) -> Result<(), String> {
         let before = self.runs().iter().find(|run| run.process == process).cloned();
         if before.is_none() && self.runs().len() >= RUNS_MAX {
@@ -171,19 +183,20 @@ impl Memory {
                 return Err("there are too many runs: end some".to_owned());
             }
         }
-        let entry = |profile: Option<Profile>, at_ms| Entry::Run {
+        let entry = |profile: Option<Profile>, is_sandboxed, at_ms| Entry::Run {
             process,
             profile: profile.map(|profile| profile.as_str().to_owned()),
+            is_sandboxed,
             at_ms,
         };
         // A registration without a profile takes none away.
         let profile = profile.or(before.as_ref().and_then(|run| run.profile));
         let at_ms = before.as_ref().map_or(self.now_ms(), |run| run.at_ms);
-        self.put(entry(profile, at_ms));
+        self.put(entry(profile, is_sandboxed, at_ms));
         self.outdate();
         self.save().map_err(|error| {
             let undo = match before {
-                Some(run) => entry(run.profile, run.at_ms),
+                Some(run) => entry(run.profile, run.is_sandboxed, run.at_ms),
                 None => Entry::RunOver { process },
             };
             self.put(undo);

@@ -12,6 +12,7 @@ use castellan_rules::{AppendOutput, ExtraField, Matching, Options, Selected, Sel
 use super::{LayerRules, PolicyRule, RuleState};
 use crate::operators::Operators;
 use crate::review::ReviewSettings;
+use crate::sandbox::{SandboxLimits, SandboxSettings};
 use crate::settings::Settings;
 use crate::tags::Tags;
 use crate::ungoverned::Ungoverned;
@@ -81,6 +82,7 @@ fn settings_text(settings: &Settings) -> String {
         ungoverned,
         plans,
         review,
+        sandbox,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -111,6 +113,7 @@ fn settings_text(settings: &Settings) -> String {
     lines.put("plans.mode", plans.mode.as_str());
     lines.put("plans.ad_hoc", plans.ad_hoc.as_str());
     put_review(&mut lines, review);
+    put_sandbox(&mut lines, sandbox);
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
@@ -140,6 +143,52 @@ fn put_review(lines: &mut Lines, review: &ReviewSettings) {
     lines.text("review.model", model);
     for word in command {
         lines.text("review.command", word);
+    }
+}
+
+/// The default sandbox is no line.
+fn put_sandbox(lines: &mut Lines, sandbox: &SandboxSettings) {
+    if *sandbox == SandboxSettings::DEFAULT {
+        return;
+    }
+    let SandboxSettings {
+        mode,
+        files,
+        writable,
+        private_home,
+        network,
+        hosts,
+        requests,
+        secrets,
+        environment,
+        limits,
+    } = sandbox;
+    lines.put("sandbox.mode", mode.as_str());
+    lines.put("sandbox.files", files.as_str());
+    lines.put("sandbox.private_home", private_home);
+    lines.put("sandbox.network", network.as_str());
+    let lists = [
+        ("writable", writable),
+        ("hosts", hosts),
+        ("requests", requests),
+        ("secrets", secrets),
+        ("environment", environment),
+    ];
+    for (name, list) in lists {
+        for text in list {
+            lines.text(&format!("sandbox.{name}"), text);
+        }
+    }
+    let SandboxLimits { processes, memory_mib, cpu_s, file_mib, open_files, wall_s } = limits;
+    for (name, limit) in [
+        ("processes", processes),
+        ("memory_mib", memory_mib),
+        ("cpu_s", cpu_s),
+        ("file_mib", file_mib),
+        ("open_files", open_files),
+        ("wall_s", wall_s),
+    ] {
+        lines.put(&format!("sandbox.{name}"), limit);
     }
 }
 
@@ -250,6 +299,7 @@ mod tests {
     use super::*;
     use crate::operator::Operator;
     use crate::review::ReviewProvider;
+    use crate::sandbox::SandboxMode;
     use crate::settings::Profile;
 
     #[test]
@@ -308,6 +358,22 @@ tags.mark=coding_agent_mark:
         assert_eq!(of(limited), of(program.clone()));
         let beside = ReviewSettings { with_host: true, ..program.clone() };
         assert_ne!(of(beside), of(program));
+    }
+
+    #[test]
+    fn a_sandbox_is_part_of_the_settings() {
+        let of = |sandbox: SandboxSettings| settings_text(&Settings { sandbox, ..Settings::default() });
+        let plain = of(SandboxSettings::DEFAULT);
+        assert!(!plain.contains("sandbox."), "{plain}");
+        let hosts = vec!["a.example".to_owned()];
+        let sandbox = SandboxSettings { mode: SandboxMode::Require, hosts, ..SandboxSettings::DEFAULT };
+        let text = of(sandbox.clone());
+        assert!(
+            text.contains("sandbox.mode=require\n") && text.contains("sandbox.hosts=a.example\n"),
+            "{text}"
+        );
+        let limits = SandboxLimits { wall_s: 9, ..SandboxLimits::default() };
+        assert_ne!(of(SandboxSettings { limits, ..sandbox }), text);
     }
 
     #[test]

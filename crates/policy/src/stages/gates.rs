@@ -24,6 +24,13 @@ pub(super) fn session(case: &Case<'_>) -> Found {
     (!case.settings().tools).then(|| Finding::new(Verdict::Deny, Code::NoTools, message)).into()
 }
 
+/// Denies outside of a sandbox where the settings require one.
+pub(super) fn sandbox(case: &Case<'_>) -> Found {
+    let message =
+        "the settings require a sandbox, and this agent is in none: a person starts it with `castellan run`";
+    case.state.lacks_sandbox.then(|| Finding::new(Verdict::Deny, Code::NoSandbox, message)).into()
+}
+
 /// Denies in a denied workspace.
 pub(super) fn workspace(case: &Case<'_>) -> Found {
     let message = "a person has denied agents this workspace";

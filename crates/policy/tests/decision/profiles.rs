@@ -298,6 +298,17 @@ fn a_barred_session_does_nothing_more() {
 }
 
 #[test]
+fn an_agent_without_the_required_sandbox_does_nothing() {
+    let facts = of(vec![inside(EffectKind::Read)]);
+    for (lacks_sandbox, expected) in [(true, Deny), (false, Allow)] {
+        let mut settings = Profile::Standard.settings();
+        settings.operators = Operator::parse(&[], &[], &["Bash".to_owned()]).unwrap().into();
+        let state = State { lacks_sandbox, ..state(Mode::Enforce, true) };
+        assert_eq!(judge(&bash("x"), &facts, settings, &state).answer, expected, "{lacks_sandbox}");
+    }
+}
+
+#[test]
 fn an_unknown_workspace_is_only_looked_at_where_the_workspace_is_the_border() {
     let write = of(vec![inside(EffectKind::Write)]);
     let cases = [

@@ -28,6 +28,7 @@ const CHANGES: &[(Code, &[&str], &str)] = &[
     (Code::OperatorDeny, &["apply"], "after you removed the pattern from a `deny` list in config.toml"),
     (Code::Halted, &["resume"], "ends every halt; `castellan status` shows them"),
     (Code::NoTools, &["profile", "standard"], "the profile `observer` allows no tools"),
+    (Code::NoSandbox, &["run", "--sandbox"], "starts the agent in a sandbox: `-- claude`"),
     (Code::DeniedWorkspace, &["trust", DIR], "agents may work in this workspace"),
     (Code::Ungoverned, &["log"], "shows the calls without a decision; a new session is not blocked"),
     (Code::ForeignHook, &["doctor"], "shows the hook that could change calls"),
@@ -36,7 +37,8 @@ const CHANGES: &[(Code, &[&str], &str)] = &[
 ];
 
 /// Findings from the state of a session or a workspace, which a call that is judged again does not have.
-const OF_STATE: &[Code] = &[Code::Halted, Code::DeniedWorkspace, Code::Ungoverned, Code::ForeignHook];
+const OF_STATE: &[Code] =
+    &[Code::Halted, Code::NoSandbox, Code::DeniedWorkspace, Code::Ungoverned, Code::ForeignHook];
 
 /// Returns the ways to allow the call; never none.
 pub(super) fn remedies(

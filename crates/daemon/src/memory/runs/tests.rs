@@ -40,8 +40,8 @@ fn runs_hold_for_the_processes_below_them_and_for_unknown_ones() {
     let dir = tempfile::tempdir().unwrap();
     let mut memory = opened(&dir, true);
     let [outer, inner, agent, other] = [1, 2, 3, 4].map(ended);
-    memory.start_run(inner, OBSERVER).unwrap();
-    memory.start_run(outer, STRICT).unwrap();
+    memory.start_run(inner, OBSERVER, false).unwrap();
+    memory.start_run(outer, STRICT, false).unwrap();
     assert_eq!(profiles(&memory, &below(&[agent, inner, outer])), [STRICT, OBSERVER]);
     assert_eq!(profiles(&memory, &below(&[agent, outer])), [STRICT]);
     assert_eq!(profiles(&memory, &below(&[inner])), [OBSERVER]);
@@ -59,7 +59,7 @@ fn an_agent_stays_in_its_run_when_the_process_of_the_run_ends() {
     let dir = tempfile::tempdir().unwrap();
     let mut memory = opened(&dir, true);
     let (run, agent) = (ended(1), running());
-    memory.start_run(run, OBSERVER).unwrap();
+    memory.start_run(run, OBSERVER, false).unwrap();
     memory.join_runs(&below(&[agent, run]), agent).unwrap();
     assert_eq!(memory.end_runs(), [], "its agent runs");
     // The agent has another parent now.
@@ -74,8 +74,8 @@ fn an_agent_stays_in_its_run_when_the_process_of_the_run_ends() {
 fn a_run_survives_the_daemon_and_ends_with_its_processes() {
     let dir = tempfile::tempdir().unwrap();
     let mut memory = opened(&dir, true);
-    memory.start_run(running(), STRICT).unwrap();
-    memory.start_run(ended(1), None).unwrap();
+    memory.start_run(running(), STRICT, false).unwrap();
+    memory.start_run(ended(1), None, false).unwrap();
     let mut memory = opened(&dir, false);
     let started: Vec<_> = memory.runs().iter().map(|run| (run.process, run.profile)).collect();
     assert_eq!(started, [(running(), STRICT), (ended(1), None)]);
@@ -87,20 +87,41 @@ fn a_run_survives_the_daemon_and_ends_with_its_processes() {
 }
 
 #[test]
+fn everything_below_a_run_with_a_sandbox_is_in_it_also_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut memory = opened(&dir, true);
+    let [sandboxed, plain, agent] = [1, 2, 3].map(ended);
+    memory.start_run(sandboxed, None, true).unwrap();
+    memory.start_run(plain, None, false).unwrap();
+    for memory in [memory, opened(&dir, false)] {
+        let check = |chain: &[AgentProcess], is_whole, expected| {
+            let ancestors = Ancestors { chain: chain.to_vec(), is_whole };
+            assert_eq!(memory.runs_above(&ancestors).is_sandboxed, expected, "{chain:?}");
+        };
+        check(&[agent, sandboxed], true, true);
+        check(&[agent, plain, sandboxed], true, true);
+        check(&[agent, plain], true, false);
+        check(&[agent], true, false);
+        // A process with unknown ancestors may be below no sandbox.
+        check(&[agent, sandboxed], false, false);
+    }
+}
+
+#[test]
 fn a_second_registration_changes_the_profile_of_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut memory = opened(&dir, true);
-    memory.start_run(running(), STRICT).unwrap();
-    memory.start_run(running(), None).unwrap();
+    memory.start_run(running(), STRICT, false).unwrap();
+    memory.start_run(running(), None, false).unwrap();
     assert_eq!(memory.runs().iter().map(|run| run.profile).collect::<Vec<_>>(), [STRICT]);
-    memory.start_run(running(), OBSERVER).unwrap();
+    memory.start_run(running(), OBSERVER, false).unwrap();
     assert_eq!(memory.runs().iter().map(|run| run.profile).collect::<Vec<_>>(), [OBSERVER]);
 }
 
 #[test]
 fn a_profile_of_another_version_gives_no_tools() {
     let mut runs = Runs::default();
-    runs.start(ended(1), Some("of the future"), 0);
+    runs.start(ended(1), (Some("of the future"), false), 0);
     assert_eq!(runs.0.iter().map(|run| run.profile).collect::<Vec<_>>(), [OBSERVER]);
 }
 
@@ -110,13 +131,13 @@ fn the_number_of_runs_has_a_limit_and_ended_ones_make_room() {
     let mut memory = opened(&dir, true);
     let agent = running();
     for number in 0..RUNS_MAX as u64 {
-        memory.put(Entry::Run { process: ended(number), profile: None, at_ms: 0 });
+        memory.put(Entry::Run { process: ended(number), profile: None, is_sandboxed: false, at_ms: 0 });
         memory.put(Entry::RunAgent { run: ended(number), agent });
     }
-    assert!(memory.start_run(ended(1 << 32), OBSERVER).is_err());
-    assert!(memory.start_run(ended(0), OBSERVER).is_ok(), "it is registered already");
+    assert!(memory.start_run(ended(1 << 32), OBSERVER, false).is_err());
+    assert!(memory.start_run(ended(0), OBSERVER, false).is_ok(), "it is registered already");
     memory.put(Entry::RunAgentsOver { run: ended(1), agents: vec![agent] });
-    assert!(memory.start_run(ended(1 << 32), OBSERVER).is_ok());
+    assert!(memory.start_run(ended(1 << 32), OBSERVER, false).is_ok());
     assert_eq!(memory.runs().len(), RUNS_MAX);
 }
 
@@ -125,7 +146,7 @@ fn the_agents_of_a_run_have_a_limit_and_ended_ones_make_room() {
     let dir = tempfile::tempdir().unwrap();
     let mut memory = opened(&dir, true);
     let run = ended(0);
-    memory.start_run(run, OBSERVER).unwrap();
+    memory.start_run(run, OBSERVER, false).unwrap();
     for number in 1..AGENTS_PER_RUN_MAX as u64 {
         memory.put(Entry::RunAgent { run, agent: ended(number) });
     }
