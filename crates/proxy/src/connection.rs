@@ -142,9 +142,8 @@ impl Connection<'_> {
         let head = match source.head() {
             Ok(head) => head,
             Err(trouble) => {
-                match refusal(trouble) {
-                    Some(refusal) => self.refuse_unknown(source, refusal),
-                    None => {}
+                if let Some(refusal) = refusal(trouble) {
+                    self.refuse_unknown(source, refusal);
                 }
                 return;
             }

@@ -44,7 +44,7 @@ pub use limits::{
     CONNECTIONS_MAX, PLACEHOLDER_BYTES_MAX, PLACEHOLDER_BYTES_MIN, RULES_MAX, SECRET_BYTES_MAX, SECRETS_MAX,
 };
 pub use proxy::Proxy;
-pub use requests::{BadRequest, BadRequestRule, RequestRule};
+pub use requests::{BadRequest, BadRequestRule, Judged, RequestRule, judge as judge_request};
 pub use rules::{HostPattern, HostRule};
 pub use secrets::{BadSecret, BadUse, Secret};
 pub use settings::{BadSettings, Resolver, Settings};

@@ -180,7 +180,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, woken: &OwnedFd) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
             // Without descriptors the connection stays in the queue, and the listener ready: wait for some to be closed.
             Err(_) => {
-                drop(poll(&mut [PollFd::new(woken, PollFlags::IN)], Some(&ACCEPT_PAUSE)));
+                let _ = poll(&mut [PollFd::new(woken, PollFlags::IN)], Some(&ACCEPT_PAUSE));
                 continue;
             }
         };

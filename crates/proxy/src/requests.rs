@@ -77,7 +77,7 @@ fn pattern(text: &str) -> Result<String, BadRequestRule> {
 
 /// What the rules say to a request before its body is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judged {
+pub enum Judged {
     /// It is allowed with any body.
     Allowed,
     /// It is allowed if the body is a GraphQL document that only reads.
@@ -117,8 +117,12 @@ const OVERRIDES: &[&str] = &[
 ];
 
 /// Judges a request by the rules of its host. `target` is path and query; `names` are the names of its header fields.
-pub(crate) fn judge<'n>(
-    rules: &[&RequestRule],
+///
+/// # Errors
+///
+/// See [`BadRequest`].
+pub fn judge<'n>(
+    rules: &[RequestRule],
     method: &str,
     target: &str,
     names: impl Iterator<Item = &'n str>,
@@ -132,7 +136,7 @@ pub(crate) fn judge<'n>(
     }
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let path = plain_path(path)?;
-    let matching: Vec<&&RequestRule> = rules.iter().filter(|rule| rule.matches(method, &path)).collect();
+    let matching: Vec<&RequestRule> = rules.iter().filter(|rule| rule.matches(method, &path)).collect();
     if matching.is_empty() {
         return Err(BadRequest::NotAllowed);
     }

@@ -135,18 +135,18 @@ pub(crate) fn find<'r>(rules: &'r [HostRule], host: &Host, port: u16) -> Found<'
     Found::Rules(Applied { rules })
 }
 
-impl<'r> Applied<'r> {
+impl Applied<'_> {
     /// Checks if protocols other than TLS and HTTP are allowed. Where requests are restricted, they are not.
     pub(crate) fn is_raw(&self) -> bool {
         self.rules.iter().any(|rule| rule.raw) && self.requests().is_none()
     }
 
     /// Returns the request rules; `None` if any request is allowed.
-    pub(crate) fn requests(&self) -> Option<Vec<&'r RequestRule>> {
+    pub(crate) fn requests(&self) -> Option<Vec<RequestRule>> {
         if self.rules.iter().any(|rule| rule.requests.is_empty()) {
             return None;
         }
-        Some(self.rules.iter().flat_map(|rule| &rule.requests).collect())
+        Some(self.rules.iter().flat_map(|rule| rule.requests.clone()).collect())
     }
 
     /// Returns the addresses that are granted although they are not public.

@@ -27,11 +27,9 @@ const TOO_LONG: Trouble = Trouble::Wrong("a part of it is too long");
 
 impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Trouble {
-        match error.kind() {
-            // The limit of time of a socket gives the first, on some systems the second.
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Trouble::Slow,
-            _ => Trouble::Gone,
-        }
+        // The limit of time of a socket gives the first, on some systems the second.
+        let is_slow = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        if is_slow { Trouble::Slow } else { Trouble::Gone }
     }
 }
 
