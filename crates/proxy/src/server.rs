@@ -39,12 +39,12 @@ impl Server {
         Server { source: Source::new(wire), host, port, address, is_reused: false }
     }
 
-    /// Checks if the connection can take a request to the target. Bytes that nobody asked for make it useless.
+    /// Checks if the connection can take a request to the target. Once it was used, bytes that nobody asked for make it
+    /// useless; before that, TLS may have sent tickets.
     pub(crate) fn is_usable(&self, target: &Target) -> bool {
         self.host == target.host
             && self.port == target.port
-            && self.source.waiting().is_empty()
-            && self.source.inner.is_silent()
+            && (!self.is_reused || self.source.waiting().is_empty() && self.source.inner.is_silent())
     }
 
     /// Reads the head of the response to a method, without interim responses.

@@ -91,10 +91,6 @@ impl Running {
         self.proxy.address()
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address())
-    }
-
     pub(crate) fn events(&self) -> Vec<Event> {
         self.events.0.lock().unwrap().clone()
     }
@@ -248,7 +244,9 @@ pub(crate) fn serve(
         };
         log.lock().unwrap().push(format!("{head}{body}"));
         let response = respond(&head, &body);
-        if client.write_all(&response).and_then(|()| client.flush()).is_err() || response.is_empty() {
+        let text = String::from_utf8_lossy(&response).to_ascii_lowercase();
+        let has_length = text.contains("content-length: ") || text.contains("transfer-encoding: ");
+        if client.write_all(&response).and_then(|()| client.flush()).is_err() || !has_length {
             return;
         }
     }

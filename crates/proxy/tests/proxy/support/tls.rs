@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use castellan_proxy::Roots;
 use rcgen::{
-    BasicConstraints, CertificateParams, IsCa, Issuer, KeyIdMethod, KeyUsagePurpose, PublicKeyData,
+    BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyIdMethod, KeyUsagePurpose, PublicKeyData,
     SerialNumber, SignatureAlgorithm, SigningKey, date_time_ymd,
 };
 use ring::rand::SystemRandom;
@@ -102,6 +102,8 @@ fn params(names: &[&str], serial: u64) -> CertificateParams {
     let mut params = CertificateParams::new(names).unwrap();
     params.serial_number = Some(SerialNumber::from(serial));
     params.key_identifier_method = KeyIdMethod::PreSpecified(vec![u8::try_from(serial).unwrap(); 20]);
+    // OpenSSL takes a certificate whose issuer has its own name for a self-signed one.
+    params.distinguished_name.push(DnType::CommonName, format!("test {serial}"));
     params.not_before = date_time_ymd(2020, 1, 1);
     params.not_after = date_time_ymd(2099, 1, 1);
     params
