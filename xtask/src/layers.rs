@@ -19,6 +19,8 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-programs", 1),
     ("castellan-rules", 1),
     ("castellan-agents", 1),
+    ("castellan-sandbox", 1),
+    ("castellan-launcher", 2),
     ("castellan-shell", 2),
     ("castellan-languages", 2),
     ("castellan-policy", 2),

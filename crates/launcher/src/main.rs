@@ -1,0 +1,66 @@
+//! `castellan-sandbox`: applies a plan to itself and runs the command of the plan.
+//!
+//! Its standard input is a socket, on which it receives the plan and the command's own standard input, and sends messages. It
+//! decides nothing: a part of the plan that fails ends it with 125 before anything runs. It reads no file, variable or argument.
+//!
+//! Three processes: this one waits, forwards signals and cleans up; its child applies the plan, and is the first process of the
+//! process namespace; the child of that becomes the command.
+
+mod apply;
+mod command;
+mod control;
+mod error;
+mod landlock;
+mod mounts;
+mod network;
+mod placeholders;
+mod privileges;
+mod supervise;
+mod sys;
+
+use std::process::ExitCode;
+
+use castellan_sandbox::{Message, Plan};
+
+use control::Control;
+use error::{Result, failed};
+
+fn main() -> ExitCode {
+    if std::env::args_os().len() > 1 {
+        eprintln!("castellan-sandbox takes no arguments: `castellan sandbox run` starts it");
+        return ExitCode::from(2);
+    }
+    let Some((control, plan)) = Control::receive() else {
+        eprintln!("castellan-sandbox: standard input is no socket of castellan: use `castellan sandbox run`");
+        return ExitCode::from(125);
+    };
+    match run(&control, &plan) {
+        Ok(code) => ExitCode::from(code),
+        Err(reason) => {
+            let code = reason.code;
+            control.send(&Message::Failed(reason), &[]);
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn run(control: &Control, plan: &Plan) -> Result<u8> {
+    let held = placeholders::make(&plan.placeholders)?;
+    let group = apply::make_group(plan)?;
+    sys::block_signals();
+    if plan.namespaces.is_none() {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+            .map_err(|errno| failed("adopt processes that the command leaves", "", errno))?;
+    }
+    let child =
+        sys::fork(plan.namespaces.as_ref()).map_err(|errno| failed("make the namespaces", "", errno))?;
+    let Some(child) = child else { apply::first_process(control, plan) };
+    let end = supervise::until_end(control, plan, child)?;
+    drop(group);
+    placeholders::remove(held);
+    if let Some(end) = end {
+        control.send(&end.message(), &[]);
+        return Ok(end.code);
+    }
+    Ok(125)
+}

@@ -1,0 +1,35 @@
+//! A sandbox for a command: what the kernel enforces, whatever the command tries.
+//!
+//! A [`Policy`] is the request. [`survey`] looks at its paths, [`probe`] at this machine's [`Capabilities`]. [`plan`] is pure: it makes a
+//! [`Plan`] of them, and a [`Report`] of what is enforced and what is only requested. [`start`] gives the plan to the launcher
+//! (`castellan-sandbox`), which applies all of it to itself or runs nothing.
+//!
+//! This crate knows no agent, no configuration file and no verdict.
+
+mod bytes;
+mod capabilities;
+mod error;
+mod landlock;
+mod launch;
+pub mod limits;
+mod message;
+mod plan;
+mod planner;
+mod policy;
+mod report;
+mod seccomp;
+mod survey;
+
+pub use bytes::Bytes;
+pub use capabilities::{Capabilities, Cgroups, Feature, Level};
+pub use error::PolicyError;
+pub use landlock::FILE_RIGHTS;
+pub use launch::{LaunchError, Outcome, Reason, Running, Streams, run, start};
+pub use message::{Failed, Message, decode, encode};
+pub use plan::{
+    Cgroup, Instruction, Landlock, Make, MountFlags, Namespaces, Placeholder, Plan, Resource, Rule, Step,
+};
+pub use planner::plan;
+pub use policy::{Files, Limits, Network, Policy, Ports, Read};
+pub use report::{Aspect, Item, Report};
+pub use survey::{Kind, PLACEHOLDER_MODE, Seen, Survey, survey};

@@ -1,0 +1,25 @@
+//! Limits of the sandbox.
+
+/// Bytes of one message between caller and launcher. The kernel accepts arguments and variables of at most 6 MiB; paths
+/// and rules are far smaller.
+pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Paths of a policy. Each costs the launcher some microseconds at every start; hundreds still start within 10 ms.
+pub const PATHS_MAX: usize = 1024;
+
+/// Entries of one directory that Landlock rules list, because one of them is a secret. A larger directory is reported as not
+/// enforced: its rules would cost more than 10 ms at every start.
+pub const SIBLINGS_MAX: usize = 2048;
+
+/// Bytes of each private place. Builds put hundreds of megabytes into a temporary directory; more would fill the memory
+/// of small machines, where the places are.
+pub const PRIVATE_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Files of each private place: a tmpfs keeps about 1 KiB of kernel memory for each.
+pub const PRIVATE_FILES: u64 = 256 * 1024;
+
+/// The least limit of process numbers that the kernel accepts for a namespace (`pid_max`, RESERVED_PIDS + 1).
+pub const PID_LIMIT_MIN: u64 = 301;
+
+/// Milliseconds for the end of the processes that a command left, where no process namespace ends them at once.
+pub const LEFTOVER_MS: u64 = 5_000;
