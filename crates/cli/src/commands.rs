@@ -30,6 +30,7 @@ pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod run;
+mod sandbox;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod status;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
     Refuse(refuse::Options),
     /// Start an agent under a profile and budgets, and end all that it leaves behind
     Run(run::Options),
+    /// Run a command in a sandbox, and show what this machine enforces
+    Sandbox(sandbox::Options),
     /// Put a plan in force, propose one, approve its scope, show the departures
     #[command(subcommand)]
     Plan(plan::Command),
@@ -150,6 +153,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
         Command::Run(options) => run::run(global, options),
+        Command::Sandbox(options) => sandbox::run(global, options),
         Command::Plan(command) => plan::run(global, command),
         Command::Trust(options) => trust::run(global, options),
         Command::Presence(command) => presence::run(global, command),

@@ -55,6 +55,14 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
     )
 }
 
+/// Starts the daemon of `home` if none listens, unless a person stopped it.
+pub(crate) fn ensure(home: &Home, client: &ControlClient) -> anyhow::Result<()> {
+    if client.is_running() || home.stopped_marker().exists() {
+        return Ok(());
+    }
+    start(home).map(drop)
+}
+
 /// Waits until the daemon of `home` has ended. With a process id, a replacement daemon that a hook started also proves
 /// the end; without one, no daemon may remain.
 pub(crate) fn await_end(home: &Home, client: &ControlClient, pid: Option<u32>) -> anyhow::Result<()> {

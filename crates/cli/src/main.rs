@@ -32,6 +32,7 @@ mod presence;
 mod progress;
 mod registration;
 mod run;
+mod sandbox;
 mod text_file;
 mod times;
 mod values;

@@ -15,7 +15,7 @@ mod program;
 mod random;
 mod rejected;
 mod reporter;
-mod signals;
+pub(crate) mod signals;
 mod spending;
 mod stream;
 mod sums;
@@ -43,7 +43,7 @@ use self::launch::{Launch, guarded, hook, locked_down};
 use self::meter::{Cause, Meter, warn};
 use self::own_settings::OwnSettings;
 use self::program::{NoProgram, Program};
-use self::random::random_id;
+pub(crate) use self::random::random_id;
 use self::rejected::Rejected;
 use self::reporter::Reporter;
 use self::sums::SessionSums;
@@ -54,6 +54,7 @@ use crate::limits::{STREAM_END_TIME, TRANSCRIPT_POLL};
 use crate::plan_file;
 
 pub(crate) use begin::{BEGIN, begin};
+pub(crate) use environment::COMMON as COMMON_VARIABLES;
 
 /// The start that a person asks for.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use castellan_agents::{AgentId, has_native};
 use castellan_daemon::pack_names;
 use castellan_event::{Mode, Verdict};
-use castellan_policy::{Profile, RuleState};
+use castellan_policy::{Profile, RuleState, SandboxFiles, SandboxNetwork};
 use castellan_rules::{Priority, UnknownPriority};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -45,6 +45,16 @@ pub(crate) fn agent_with_settings() -> impl TypedValueParser<Value = AgentId> {
 
 pub(crate) fn priority(word: &str) -> Result<Priority, UnknownPriority> {
     word.parse()
+}
+
+/// Parses the files that a sandbox may write.
+pub(crate) fn sandbox_files() -> impl TypedValueParser<Value = SandboxFiles> {
+    PossibleValuesParser::new(SandboxFiles::WORDS).try_map(|word| word.parse::<SandboxFiles>())
+}
+
+/// Parses the network of a sandbox.
+pub(crate) fn sandbox_network() -> impl TypedValueParser<Value = SandboxNetwork> {
+    PossibleValuesParser::new(SandboxNetwork::WORDS).try_map(|word| word.parse::<SandboxNetwork>())
 }
 
 /// Parses one of a few words, each with its value.

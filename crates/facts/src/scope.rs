@@ -66,6 +66,13 @@ pub fn castellan_patterns() -> impl Iterator<Item = &'static str> {
     OWN.iter().filter(|row| row.scope == Scope::Castellan).flat_map(|row| row.paths).copied()
 }
 
+/// Returns the patterns of files that programs obey or run later: settings of agents, hooks, configuration with commands.
+/// Directories of programs are not among them.
+pub fn planted_patterns() -> impl Iterator<Item = &'static str> {
+    let is_planted = |row: &&Row| matches!(row.scope, Scope::Agent | Scope::Hijack) && row.about != PROGRAMS;
+    ROWS.iter().filter(is_planted).flat_map(|row| row.paths).copied()
+}
+
 /// Returns true if a pattern for the names of files matches the exception. An exception inside a whole directory does not
 /// make the directory's pattern wide.
 fn is_within(except: &str, pattern: &str) -> bool {

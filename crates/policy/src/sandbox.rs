@@ -12,6 +12,8 @@ pub struct SandboxSettings {
     pub mode: SandboxMode,
     /// The files that a sandbox may write.
     pub files: SandboxFiles,
+    /// `.git` is writable, without its settings and hooks.
+    pub commits: bool,
     /// Further writable directories: absolute paths, or `~/` and a path in the home.
     pub writable: Vec<String>,
     /// The home and the temporary folder are empty ones that end with the sandbox.
@@ -85,6 +87,7 @@ impl SandboxSettings {
     pub const DEFAULT: SandboxSettings = SandboxSettings {
         mode: SandboxMode::Off,
         files: SandboxFiles::WorkspaceWrite,
+        commits: false,
         writable: Vec::new(),
         private_home: false,
         network: SandboxNetwork::Hosts,

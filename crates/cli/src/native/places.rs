@@ -42,7 +42,7 @@ pub(super) fn secrets(user_home: &Path) -> Vec<NativeSecret> {
 }
 
 /// Returns the path that a pattern names; for `**/`, below the home.
-fn place(pattern: &str, user_home: &Path) -> Option<PathBuf> {
+pub(crate) fn place(pattern: &str, user_home: &Path) -> Option<PathBuf> {
     let path = pattern.strip_suffix("/**").unwrap_or(pattern);
     let below_home = path.strip_prefix("~/").or_else(|| path.strip_prefix("**/"));
     let path = below_home.map_or_else(|| PathBuf::from(path), |rest| user_home.join(rest));

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use castellan_agents::{AgentId, observer_variables, off_variables};
 
 /// Variables of every program.
-const COMMON: &[&str] = &[
+pub(crate) const COMMON: &[&str] = &[
     "PATH",
     "HOME",
     "USER",

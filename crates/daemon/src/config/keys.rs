@@ -326,6 +326,14 @@ const BEFORE_PACKS: &[Key] = &[
         about: "Files that a sandbox may write. `workspace-write`: those of the workspace, of `sandbox.writable` and of the \
                 temporary folder. `read-only`: those of the temporary folder.",
     },
+    Key {
+        name: "sandbox.commits",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "false",
+        about: "A sandbox may write `.git`, without its settings and hooks. Else `.git` is read-only there.",
+    },
     sandbox_list("sandbox.writable", "Further writable directories: absolute paths, or `~/` and a path."),
     Key {
         name: "sandbox.private_home",

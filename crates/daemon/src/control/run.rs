@@ -21,6 +21,8 @@ pub enum RunNote {
     TokenBudgetExceeded,
     /// The agent's reports of usage cannot be read: the agent is ended.
     TokenUsageUnreadable,
+    /// The kernel enforces these parts of a sandbox, and does not enforce others.
+    Sandbox,
     /// `castellan run` failed: the agent is ended.
     RunFailed,
 }
@@ -32,6 +34,7 @@ impl RunNote {
             RunNote::ToolAttempt => "tool_attempt",
             RunNote::TokenBudgetExceeded => "token_budget_exceeded",
             RunNote::TokenUsageUnreadable => "token_usage_unreadable",
+            RunNote::Sandbox => "sandbox",
             RunNote::RunFailed => "run_failed",
         }
     }

@@ -10,6 +10,8 @@ pub struct SandboxInForce {
     pub mode: String,
     /// `workspace-write` or `read-only`.
     pub files: String,
+    /// `.git` is writable, without its settings and hooks.
+    pub commits: bool,
     /// Further writable directories.
     pub writable: Vec<String>,
     /// Home and temporary folder are private.
@@ -50,6 +52,7 @@ impl From<&SandboxSettings> for SandboxInForce {
         let SandboxSettings {
             mode,
             files,
+            commits,
             writable,
             private_home,
             network,
@@ -63,6 +66,7 @@ impl From<&SandboxSettings> for SandboxInForce {
         SandboxInForce {
             mode: mode.as_str().to_owned(),
             files: files.as_str().to_owned(),
+            commits,
             writable,
             private_home,
             network: network.as_str().to_owned(),

@@ -154,6 +154,7 @@ fn put_sandbox(lines: &mut Lines, sandbox: &SandboxSettings) {
     let SandboxSettings {
         mode,
         files,
+        commits,
         writable,
         private_home,
         network,
@@ -165,6 +166,7 @@ fn put_sandbox(lines: &mut Lines, sandbox: &SandboxSettings) {
     } = sandbox;
     lines.put("sandbox.mode", mode.as_str());
     lines.put("sandbox.files", files.as_str());
+    lines.put("sandbox.commits", commits);
     lines.put("sandbox.private_home", private_home);
     lines.put("sandbox.network", network.as_str());
     let lists = [

@@ -105,11 +105,7 @@ fn curl_by_each_way() {
         (vec!["-x", &socks, "https://evil.test/"], 97, "socks5"),
         // Another name in TLS than in CONNECT.
         (
-            vec![
-                "--connect-to",
-                &format!("evil.test:443:a.example:{}", tls.port()),
-                "https://evil.test/",
-            ],
+            vec!["--connect-to", &format!("evil.test:443:a.example:{}", tls.port()), "https://evil.test/"],
             35,
             "alert",
         ),

@@ -11,6 +11,7 @@ pub(super) fn settings(settled: &Settled) -> Result<SandboxSettings, String> {
     let settings = SandboxSettings {
         mode: parsed(settled, "sandbox.mode")?,
         files: parsed(settled, "sandbox.files")?,
+        commits: flag(settled, "sandbox.commits").unwrap_or_default(),
         writable: texts(settled, "sandbox.writable"),
         private_home: flag(settled, "sandbox.private_home").unwrap_or_default(),
         network: parsed(settled, "sandbox.network")?,

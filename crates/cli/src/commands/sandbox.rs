@@ -1,0 +1,107 @@
+//! `castellan sandbox`: run a command in a sandbox, and show what this machine enforces.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use castellan_policy::{SandboxFiles, SandboxMode, SandboxNetwork};
+use castellan_sandbox::{LaunchError, Reason};
+
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::output::{self, WARNING, write_messages};
+use crate::sandbox::{self, Request};
+use crate::{launch, values};
+
+/// Options of `castellan sandbox`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Run a command in a sandbox, by the settings in force
+    Run(Run),
+}
+
+#[derive(Debug, clap::Args)]
+struct Run {
+    /// The files that the command may write: those of the workspace, or none
+    #[arg(long, value_name = "POLICY", value_parser = values::sandbox_files())]
+    policy: Option<SandboxFiles>,
+
+    /// The network that the command reaches
+    #[arg(long, value_name = "NETWORK", value_parser = values::sandbox_network())]
+    network: Option<SandboxNetwork>,
+
+    /// A further host that the command reaches
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+
+    /// Show what the kernel enforces, on standard error
+    #[arg(long)]
+    report: bool,
+
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    match &options.what {
+        What::Run(run) => match start(global, run) {
+            Ok(exit) => Ok(exit),
+            Err(error) => {
+                writeln!(anstream::stderr(), "{} {}", output::ERROR, output::message(&error))?;
+                Ok(error
+                    .downcast_ref::<LaunchError>()
+                    .map_or(Exit::RunFailed, |error| Exit::Agent(error.code())))
+            }
+        },
+    }
+}
+
+/// Runs a command. The process is registered as a run, so that agents below it are known to be in a sandbox.
+fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
+    let (layout, client) = (global.layout()?, global.client()?);
+    launch::ensure(layout.home(), &client)?;
+    client.start_run(None, true)?;
+    let mut in_force = client.sandbox()?;
+    if let Some(files) = run.policy {
+        in_force.files = files.as_str().to_owned();
+    }
+    if let Some(network) = run.network {
+        in_force.network = network.as_str().to_owned();
+    }
+    let prepared = sandbox::prepare(Request {
+        in_force: &in_force,
+        layout: &layout,
+        command: &run.command,
+        environment: sandbox::variables(&in_force.environment),
+        directory: None,
+        agent: None,
+        hosts: &run.hosts,
+        is_required: in_force.mode != SandboxMode::Prefer.as_str(),
+    })?;
+    let lines = sandbox::lines(&prepared.report);
+    if run.report {
+        let mut out = anstream::stderr();
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    } else {
+        sandbox::warn_of_missing(&prepared.report)?;
+    }
+    client.note_run(castellan_daemon::RunNote::Sandbox, &lines.join("\n"))?;
+    let outcome = sandbox::wait(prepared.start(None)?)?;
+    if outcome.reason == Reason::OutOfTime {
+        write_messages(
+            &mut anstream::stderr(),
+            WARNING,
+            &["the time of the sandbox is over: castellan ended it"],
+        )?;
+    }
+    if outcome.left {
+        write_messages(&mut anstream::stderr(), WARNING, &["processes of the sandbox are left"])?;
+    }
+    Ok(Exit::Agent(outcome.code))
+}

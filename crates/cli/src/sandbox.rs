@@ -1,0 +1,197 @@
+//! Sandboxes: prepares one for a command by the settings in force, starts it with the proxy of its network, and shows what
+//! the kernel enforces. It must not know how the kernel does so.
+
+mod egress;
+mod paths;
+mod report;
+mod request;
+mod variables;
+
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::Context;
+use castellan_daemon::{Layout, SandboxInForce, find_workspace};
+use castellan_proxy::{Event, Proxy, What};
+use castellan_sandbox::{
+    Capabilities, LaunchError, Network, Outcome, Plan, Policy, Ports, Report, Running, Streams, plan, survey,
+};
+
+use rustix::process::Pid;
+
+use self::egress::Egress;
+use self::request::Wanted;
+use crate::directories::Directories;
+use crate::launch;
+use crate::output::{WARNING, write_messages};
+use crate::run::signals;
+
+use self::report::missing;
+pub(crate) use self::report::{lines, warn_of_missing};
+pub(crate) use self::request::OwnFiles;
+pub(crate) use self::variables::variables;
+
+/// A command and its sandbox.
+#[derive(Debug)]
+pub(crate) struct Request<'r> {
+    pub(crate) in_force: &'r SandboxInForce,
+    pub(crate) layout: &'r Layout,
+    /// The program and its arguments.
+    pub(crate) command: &'r [OsString],
+    /// The variables that it gets, before those of the sandbox.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// `None`: that of this process.
+    pub(crate) directory: Option<&'r Path>,
+    /// An agent's own files.
+    pub(crate) agent: Option<&'r OwnFiles>,
+    /// Hosts that the agent itself needs.
+    pub(crate) hosts: &'r [String],
+    /// Nothing runs unless the kernel enforces every part.
+    pub(crate) is_required: bool,
+}
+
+/// The kernel does not enforce every part of a sandbox, and the settings require all.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this machine does not enforce the whole sandbox, so nothing was started:\n{}\n`sandbox.mode = \"prefer\"` starts \
+     it all the same; `castellan sandbox probe` shows what is missing",
+    lines(&missing(.0)).join("\n")
+)]
+pub(crate) struct NotEnforced(Report);
+
+/// A sandbox that is ready to start.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    plan: Plan,
+    pub(crate) report: Report,
+    launcher: PathBuf,
+    egress: Option<Egress>,
+    /// Proxies that listen outside, where the sandbox has no network of its own.
+    proxies: Vec<Proxy>,
+}
+
+/// A running sandbox. Dropped, it ends.
+#[derive(Debug)]
+pub(crate) struct Started {
+    running: Running,
+    _proxies: Vec<Proxy>,
+    _egress: Option<Egress>,
+}
+
+/// Prepares the sandbox of a command. Nothing runs yet.
+pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
+    let launcher = launcher()?;
+    let capabilities = Capabilities::all();
+    let directory = match request.directory {
+        Some(directory) => directory.to_owned(),
+        None => {
+            std::env::current_dir().context("the working directory has vanished: start in another one")?
+        }
+    };
+    let workspace = find_workspace(&directory).context("the workspace cannot be found")?;
+    let user_home = Directories::of_environment()?.home;
+    let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let wanted = Wanted {
+        in_force: request.in_force,
+        user_home: &user_home,
+        home: request.layout.home(),
+        state: request.layout.state(),
+        workspace: Path::new(&workspace),
+        directory: &directory,
+        agent: request.agent,
+        has_terminal: rustix::termios::isatty(rustix::stdio::stdin()),
+    };
+    let mut policy = request::policy(&wanted, request.environment, &all)?;
+    let is_filtered = matches!(policy.network, Network::Hosts { .. });
+    let egress = is_filtered
+        .then(|| {
+            let dir = request.layout.home().run().join("sandbox");
+            Egress::new(request.in_force, request.hosts, |name| std::env::var_os(name), &dir)
+        })
+        .transpose()?;
+    if let Some(egress) = &egress {
+        let variables = egress.variables(Ports::INSIDE.http)?;
+        policy.environment.retain(|(name, _)| !variables.iter().any(|(new, _)| new == name));
+        policy.environment.extend(variables);
+    }
+    let mut proxies = Vec::new();
+    let (mut made, mut report) = planned(&policy, &capabilities, request.command)?;
+    if let Some(egress) = egress.as_ref().filter(|_| made.listeners.is_empty()) {
+        let ports = listen_outside(egress, &mut proxies)?;
+        policy.network = Network::Hosts { outside: Some(ports) };
+        (made, report) = planned(&policy, &capabilities, request.command)?;
+    }
+    if request.is_required && !report.is_enforced() {
+        return Err(NotEnforced(report).into());
+    }
+    Ok(Prepared { plan: made, report, launcher, egress, proxies })
+}
+
+fn planned(
+    policy: &Policy,
+    capabilities: &Capabilities,
+    command: &[OsString],
+) -> Result<(Plan, Report), LaunchError> {
+    let survey = survey(policy)?;
+    Ok(plan(policy, capabilities, &survey, command)?)
+}
+
+/// Returns the program that makes sandboxes.
+pub(crate) fn launcher() -> anyhow::Result<PathBuf> {
+    launch::beside("castellan-sandbox")
+}
+
+/// Starts proxies on the loopback of this machine.
+fn listen_outside(egress: &Egress, proxies: &mut Vec<Proxy>) -> anyhow::Result<Ports> {
+    let mut port = || -> anyhow::Result<u16> {
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port for the sandbox's proxy")?;
+        let port = listener.local_addr()?.port();
+        proxies.push(proxy(listener, egress)?);
+        Ok(port)
+    };
+    Ok(Ports { http: port()?, socks: port()? })
+}
+
+fn proxy(listener: TcpListener, egress: &Egress) -> anyhow::Result<Proxy> {
+    Proxy::start(listener, egress.settings.clone(), show).context("the sandbox's proxy does not start")
+}
+
+/// Shows a refused connection: programs inside often hide the reason.
+fn show(event: Event) {
+    if let What::Refused(why) = event.what {
+        let text = format!("the sandbox refused {}:{}: {why}", event.host, event.port);
+        let _closed = write_messages(&mut anstream::stderr(), WARNING, &[&text]);
+    }
+}
+
+/// Waits for the end of everything in a sandbox. Signals to this process go to the command.
+pub(crate) fn wait(started: Started) -> anyhow::Result<Outcome> {
+    let caught = signals::catch().context("signals cannot be caught")?;
+    let launcher = i32::try_from(started.running.id()).ok().and_then(Pid::from_raw);
+    caught
+        .forward(launcher.context("the sandbox has no process id")?)
+        .context("signals cannot be forwarded")?;
+    Ok(started.running.wait()?)
+}
+
+impl Prepared {
+    /// Starts the command. `stdout`: `None` is that of this process.
+    pub(crate) fn start(mut self, stdout: Option<Stdio>) -> anyhow::Result<Started> {
+        let mut streams = Streams::inherit().context("no descriptor for the sandbox")?;
+        if let Some(stdout) = stdout {
+            streams.stdout = stdout;
+        }
+        let mut running = castellan_sandbox::start(&self.plan, &self.launcher, streams)?;
+        let listeners: Vec<OwnedFd> = running.listeners.drain(..).collect();
+        if let Some(egress) = &self.egress {
+            for listener in listeners {
+                self.proxies.push(proxy(listener.into(), egress)?);
+            }
+        }
+        Ok(Started { running, _proxies: self.proxies, _egress: self.egress })
+    }
+}

@@ -1,0 +1,159 @@
+//! The network of a sandbox: the hosts, requests and secrets of the settings → the rules of castellan's proxy, and the
+//! variables inside. It must not know how a sandbox is made.
+
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use castellan_daemon::SandboxInForce;
+use castellan_proxy::{
+    CertificateFiles, HostPattern, HostRule, Range, RequestRule, Secret, Settings, environment,
+};
+
+use crate::run::random_id;
+
+/// Files with the certificates that programs outside trust.
+const SYSTEM_CERTIFICATES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The word of a host whose protocol is neither TLS nor HTTP.
+const RAW: &str = "raw";
+
+/// The proxy's settings, and what programs inside must know.
+#[derive(Debug)]
+pub(super) struct Egress {
+    pub(super) settings: Settings,
+    /// Placeholders of secrets, by variable.
+    pub(super) placeholders: Vec<(String, String)>,
+    /// The files with certificates; removed with this value.
+    certificates: Option<Certificates>,
+}
+
+#[derive(Debug)]
+struct Certificates {
+    dir: PathBuf,
+}
+
+impl Drop for Certificates {
+    fn drop(&mut self) {
+        // They hold nothing secret, and the next start makes others.
+        let _left = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Egress {
+    /// Reads the rules of the settings. `more`: hosts that the agent itself needs. `variable` reads the values of secrets;
+    /// a secret without a value is left out. `dir`: a directory that programs inside can read.
+    pub(super) fn new(
+        in_force: &SandboxInForce,
+        more: &[String],
+        variable: impl Fn(&str) -> Option<OsString>,
+        dir: &Path,
+    ) -> anyhow::Result<Egress> {
+        let mut rules: Vec<HostRule> =
+            in_force.hosts.iter().chain(more).map(|text| host(text)).collect::<anyhow::Result<_>>()?;
+        for text in &in_force.requests {
+            let (host, request) = request(text)?;
+            let named = rules.iter_mut().filter(|rule| rule.host == host.host && rule.ports == host.ports);
+            let mut is_named = false;
+            for rule in named {
+                rule.requests.push(request.clone());
+                is_named = true;
+            }
+            if !is_named {
+                rules.push(HostRule { requests: vec![request], ..host });
+            }
+        }
+        let (mut secrets, mut placeholders) = (Vec::new(), Vec::new());
+        for text in &in_force.secrets {
+            let (name, hosts) = secret(text)?;
+            let Some(value) = variable(&name) else { continue };
+            let Some(value) = value.to_str() else { bail!("the value of `{name}` is no text") };
+            let placeholder = format!("castellan-{}", random_id()?);
+            secrets.push(Secret::new(&name, &placeholder, value, hosts, &[])?);
+            placeholders.push((name, placeholder));
+        }
+        let settings = Settings::new(rules, secrets)?;
+        let certificates = settings.authority_pem().map(|pem| Certificates::write(dir, pem)).transpose()?;
+        Ok(Egress { settings, placeholders, certificates })
+    }
+
+    /// Returns the variables inside. `port`: of the proxy's listener on the loopback that programs inside see.
+    pub(super) fn variables(&self, port: u16) -> anyhow::Result<Vec<(OsString, OsString)>> {
+        let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let files = self.certificates.as_ref().map(Certificates::files).transpose()?;
+        let files = files.as_ref().map(|[bundle, authority]| CertificateFiles { bundle, authority });
+        let of_proxy = environment(proxy, files).into_iter().map(|(name, value)| (name.into(), value.into()));
+        let of_secrets =
+            self.placeholders.iter().map(|(name, placeholder)| (name.into(), placeholder.into()));
+        Ok(of_proxy.chain(of_secrets).collect())
+    }
+}
+
+impl Certificates {
+    /// Writes the sandbox's authority, alone and with those of the system.
+    fn write(dir: &Path, authority: &str) -> anyhow::Result<Certificates> {
+        let dir = dir.join(random_id()?);
+        let failed = || format!("`{}`", dir.display());
+        DirBuilder::new().recursive(true).mode(0o700).create(&dir).with_context(failed)?;
+        let certificates = Certificates { dir: dir.clone() };
+        let system = SYSTEM_CERTIFICATES.iter().find_map(|file| std::fs::read_to_string(file).ok());
+        let bundle = format!("{}\n{authority}", system.unwrap_or_default());
+        let [of_bundle, of_authority] = certificates.paths();
+        std::fs::write(of_bundle, bundle).with_context(failed)?;
+        std::fs::write(of_authority, authority).with_context(failed)?;
+        Ok(certificates)
+    }
+
+    fn paths(&self) -> [PathBuf; 2] {
+        ["bundle.pem", "authority.pem"].map(|name| self.dir.join(name))
+    }
+
+    fn files(&self) -> anyhow::Result<[String; 2]> {
+        let text = |path: PathBuf| path.to_str().map(str::to_owned).context("castellan's home is not UTF-8");
+        let [bundle, authority] = self.paths();
+        Ok([text(bundle)?, text(authority)?])
+    }
+}
+
+/// Parses `HOST[:PORT] [raw] [ADDRESSES...]`.
+fn host(text: &str) -> anyhow::Result<HostRule> {
+    let wrong = || format!("`sandbox.hosts` has `{text}`");
+    let mut words = text.split_whitespace();
+    let mut rule = HostRule::parse(words.next().unwrap_or_default()).with_context(wrong)?;
+    for word in words {
+        match word {
+            RAW => rule.raw = true,
+            addresses => rule.addresses.push(Range::parse(addresses).with_context(wrong)?),
+        }
+    }
+    Ok(rule)
+}
+
+/// Parses `HOST[:PORT] METHODS [PATH] [queries]`.
+fn request(text: &str) -> anyhow::Result<(HostRule, RequestRule)> {
+    let wrong = || format!("`sandbox.requests` has `{text}`: write `api.example.org GET,HEAD /path/**`");
+    let (host, rest) = text.trim().split_once(char::is_whitespace).with_context(wrong)?;
+    let host = HostRule::parse(host).with_context(wrong)?;
+    Ok((host, RequestRule::parse(rest.trim()).with_context(wrong)?))
+}
+
+/// Parses `VARIABLE: HOST, HOST`.
+fn secret(text: &str) -> anyhow::Result<(String, Vec<HostPattern>)> {
+    let wrong =
+        || format!("`sandbox.secrets` has `{text}`: write `GITHUB_TOKEN: github.com, api.github.com`");
+    let (name, hosts) = text.split_once(':').with_context(wrong)?;
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if name.is_empty() || !name.chars().all(is_letter) {
+        bail!(wrong());
+    }
+    let hosts = hosts.split(',').map(|host| HostPattern::parse(host.trim()).with_context(wrong));
+    Ok((name.to_owned(), hosts.collect::<anyhow::Result<_>>()?))
+}

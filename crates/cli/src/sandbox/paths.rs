@@ -1,0 +1,184 @@
+//! The paths of a sandbox's policy, from castellan's tables of paths: secrets, sockets of services, and files that change
+//! how later programs run. It must not know settings.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use castellan_event::Scope;
+use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
+
+use crate::native::named_place;
+
+/// Names in a workspace that stay absent if they are absent: programs outside would read and obey them.
+const KEPT_ABSENT: &[&str] = &[
+    ".castellan",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
+    ".envrc",
+    ".gemini",
+    ".git",
+    ".githooks",
+    ".husky",
+    ".idea",
+    ".mcp.json",
+    ".qwen",
+    ".vscode",
+];
+
+/// The parts of `.git` that stay read-only where a sandbox may commit: they make git start programs.
+const GIT_SETTINGS: &[&str] = &["config", "config.worktree", "hooks", "info", "modules", "commondir"];
+
+/// Variables that hold the path of a socket, or an address with one.
+const SOCKET_VARIABLES: &[&str] = &[
+    "SSH_AUTH_SOCK",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "WAYLAND_DISPLAY",
+    "TMUX",
+];
+
+/// Returns the files that hold secrets and exist: those of the home and the system, and those at the top of the workspace.
+/// Those in `own` are the agent's.
+pub(super) fn secrets(user_home: &Path, workspace: &Path, own: &[PathBuf]) -> Vec<PathBuf> {
+    let named = secret_patterns().filter_map(|(pattern, _)| named_place(pattern, user_home));
+    let in_workspace = top_secrets(workspace, user_home);
+    let mut found: Vec<PathBuf> = named
+        .chain(in_workspace)
+        .filter(|path| !["/dev", "/proc"].iter().any(|special| path.starts_with(special)))
+        .filter(|path| !own.iter().any(|own| path.starts_with(own)))
+        .filter(|path| path.symlink_metadata().is_ok())
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Environment files and keys at the top of a workspace.
+fn top_secrets(workspace: &Path, user_home: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(workspace) else { return Vec::new() };
+    let places =
+        Places { homes: user_home.to_str().map(str::to_owned).into_iter().collect(), ..Places::default() };
+    let is_secret =
+        |path: &PathBuf| path.to_str().is_some_and(|path| classify(path, &places).scope == Scope::Secret);
+    entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_secret).collect()
+}
+
+/// Returns the sockets that variables name.
+pub(super) fn sockets(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let value = |name: &str| {
+        environment.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.to_str())
+    };
+    let path = |value: &str| {
+        let value = value.split([',', ';']).next().unwrap_or_default();
+        let value =
+            value.strip_prefix("unix://").or_else(|| value.strip_prefix("unix:path=")).unwrap_or(value);
+        value.starts_with('/').then(|| PathBuf::from(value))
+    };
+    SOCKET_VARIABLES.iter().filter_map(|name| path(value(name)?)).filter(|path| path.exists()).collect()
+}
+
+/// Returns the paths in a writable directory that stay read-only: files that change how programs outside run.
+pub(super) fn protected(directory: &Path, may_commit: bool) -> Vec<PathBuf> {
+    let named =
+        planted_patterns().filter_map(|pattern| below(directory, pattern)).filter(|path| path.exists());
+    let absent =
+        KEPT_ABSENT.iter().map(|name| directory.join(name)).filter(|path| path.symlink_metadata().is_err());
+    let git = directory.join(".git");
+    let git = match may_commit && git.is_dir() {
+        true => GIT_SETTINGS.iter().map(|name| git.join(name)).collect(),
+        false => vec![git],
+    };
+    let mut found: Vec<PathBuf> = named.chain(absent).chain(git).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns the path of a pattern in a directory: `**/.envrc`, `**/.idea/**`.
+fn below(directory: &Path, pattern: &str) -> Option<PathBuf> {
+    let path = pattern.strip_prefix("**/")?;
+    let path = path.strip_suffix("/**").unwrap_or(path);
+    (!path.contains('*') && !path.starts_with(".git/")).then(|| directory.join(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid(dirs: &[&str], files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        dirs.iter().for_each(|dir| std::fs::create_dir_all(root.path().join(dir)).unwrap());
+        files.iter().for_each(|file| std::fs::write(root.path().join(file), "").unwrap());
+        root
+    }
+
+    #[test]
+    fn secrets_are_those_that_exist_but_the_agents_own() {
+        let root = laid(
+            &["h/.ssh", "h/.claude", "w"],
+            &["h/.netrc", "h/.claude/.credentials.json", "w/.env", "w/a.rs"],
+        );
+        let (home, workspace) = (root.path().join("h"), root.path().join("w"));
+        let found = secrets(&home, &workspace, &[]);
+        for path in [
+            home.join(".ssh"),
+            home.join(".netrc"),
+            home.join(".claude/.credentials.json"),
+            workspace.join(".env"),
+        ] {
+            assert!(found.contains(&path), "{path:?}: {found:?}");
+        }
+        assert!(
+            !found.contains(&home.join(".pgpass")) && !found.contains(&workspace.join("a.rs")),
+            "{found:?}"
+        );
+        let own = home.join(".claude");
+        assert!(
+            !secrets(&home, &workspace, std::slice::from_ref(&own)).iter().any(|path| path.starts_with(&own))
+        );
+    }
+
+    #[test]
+    fn sockets_come_from_variables() {
+        let root = laid(&[], &["agent"]);
+        let socket = root.path().join("agent");
+        let check = |name: &str, value: &str, expected: bool| {
+            let found = sockets(&[(name.into(), value.into())]);
+            assert_eq!(found == std::slice::from_ref(&socket), expected, "{name}={value}: {found:?}");
+        };
+        let shown = socket.display();
+        check("SSH_AUTH_SOCK", &format!("{shown}"), true);
+        check("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={shown},guid=1"), true);
+        check("DOCKER_HOST", &format!("unix://{shown}"), true);
+        check("DOCKER_HOST", "tcp://a.example:1", false);
+        check("OTHER", &format!("{shown}"), false);
+        check("SSH_AUTH_SOCK", &format!("{shown}-gone"), false);
+    }
+
+    #[test]
+    fn what_programs_outside_obey_stays_as_it_is() {
+        let root = laid(&[".git/hooks", ".vscode"], &[".vscode/tasks.json", ".pre-commit-config.yaml"]);
+        let root = root.path();
+        let found = protected(root, false);
+        for name in
+            [".git", ".vscode/tasks.json", ".pre-commit-config.yaml", ".claude", ".mcp.json", ".envrc"]
+        {
+            assert!(found.contains(&root.join(name)), "{name}: {found:?}");
+        }
+        // Directories that exist are protected file by file.
+        assert!(
+            !found.contains(&root.join(".vscode")) && !found.contains(&root.join(".git/hooks")),
+            "{found:?}"
+        );
+        let found = protected(root, true);
+        assert!(
+            found.contains(&root.join(".git/hooks")) && found.contains(&root.join(".git/config")),
+            "{found:?}"
+        );
+        assert!(!found.contains(&root.join(".git")), "{found:?}");
+    }
+}
