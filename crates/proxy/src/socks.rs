@@ -98,3 +98,56 @@ fn write<S: Write>(source: &mut Source<S>, text: &[u8]) -> Result<(), Failed> {
 fn bytes<const N: usize>(source: &mut Source<impl Read>) -> Result<[u8; N], Failed> {
     source.exact(N)?.try_into().map_err(|_| Failed::Gone)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A client that has sent some bytes, and reads nothing.
+    struct Client<'b>(&'b [u8]);
+
+    impl Read for Client<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            // In small parts, as networks may cut them.
+            let most = buffer.len().min(3);
+            self.0.read(buffer.get_mut(..most).unwrap_or_default())
+        }
+    }
+
+    impl Write for Client<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_end(bytes: Vec<u8>, start in prop::sample::select(vec![vec![], vec![5, 1, 0, 5, 1, 0, 3], vec![5, 1, 2]])) {
+            let sent = [start, bytes].concat();
+            if let Ok((_, port)) = request(&mut Source::new(Client(&sent))) {
+                prop_assert!(port != 0);
+            }
+        }
+
+        #[test]
+        fn a_name_arrives_as_it_was_sent(name in "[a-z]{1,9}(\\.[a-z]{1,9}){0,3}", port in 1_u16..) {
+            let length = u8::try_from(name.len()).unwrap();
+            let sent = [&[5, 1, 0, 5, 1, 0, 3, length], name.as_bytes(), &port.to_be_bytes(), b"rest"].concat();
+            let mut source = Source::new(Client(&sent));
+            let asked = request(&mut source);
+            prop_assert!(matches!(asked, Ok((Host::Name(own), own_port)) if own == name && own_port == port));
+            while source.fill().unwrap() > 0 {}
+            prop_assert_eq!(source.waiting(), b"rest");
+        }
+    }
+}

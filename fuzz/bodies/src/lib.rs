@@ -13,6 +13,7 @@ mod plan;
 #[path = "../../../crates/shell/tests/shared/print.rs"]
 mod print;
 mod program;
+mod proxy;
 mod request;
 mod review;
 mod rules;
@@ -29,6 +30,7 @@ pub use path::path;
 pub use payload::payload;
 pub use plan::plan;
 pub use program::program;
+pub use proxy::proxy;
 pub use request::request;
 pub use review::review;
 pub use rules::{rules_condition, rules_yaml};
@@ -41,12 +43,13 @@ pub use url::url;
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Body); 16] = [
+pub const TARGETS: [(&str, Body); 17] = [
     ("frame", frame),
     ("path", path),
     ("payload", payload),
     ("plan", plan),
     ("program", program),
+    ("proxy", proxy),
     ("request", request),
     ("review", review),
     ("rules_condition", rules_condition),

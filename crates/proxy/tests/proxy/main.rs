@@ -8,6 +8,7 @@ mod ended;
 mod hello;
 mod laws;
 mod limits;
+#[expect(unreachable_pub, reason = "the file is a module of castellan-corpus")]
 #[path = "../../../../corpus/src/limits.rs"]
 mod listed;
 mod plain;

@@ -26,7 +26,7 @@ fn an_allowed_host_is_reached_and_told() {
     assert_eq!((sent.host.as_str(), sent.port, sent.way), ("a.example", port, Way::Http));
     assert_eq!(sent.request, Some(("GET".to_owned(), "/x".to_owned())));
     let closed = proxy.wait(|event| matches!(event.what, What::Closed { .. }));
-    let What::Closed { sent, received } = closed.what else { unreachable!() };
+    let What::Closed { sent, received } = closed.what else { panic!("{closed:?}") };
     assert_eq!((sent, received), (request.len() as u64, answer.len() as u64));
 }
 

@@ -27,7 +27,10 @@ pub(crate) fn rule(text: &str) -> HostRule {
 
 /// A resolver with fixed answers: each name has a list of answers, the last of which is repeated.
 #[derive(Clone, Default)]
-pub(crate) struct Names(Arc<Mutex<HashMap<String, (usize, Vec<Vec<IpAddr>>)>>>);
+pub(crate) struct Names(Arc<Mutex<HashMap<String, Script>>>);
+
+/// The number of questions so far, and the answers.
+type Script = (usize, Vec<Vec<IpAddr>>);
 
 impl Names {
     pub(crate) fn add(self, name: &str, answers: &[&[&str]]) -> Names {
@@ -112,7 +115,7 @@ impl Running {
     /// Waits for a refusal, and returns its code.
     pub(crate) fn refusal(&self) -> &'static str {
         let event = self.wait(|event| matches!(event.what, What::Refused(_)));
-        let What::Refused(refusal) = event.what else { unreachable!() };
+        let What::Refused(refusal) = event.what else { panic!("{event:?}") };
         refusal.code()
     }
 
