@@ -2,7 +2,7 @@
 
 use crate::limits::HELLO_BYTES_MAX;
 
-/// What the first bytes of a client are.
+/// The kind of the first bytes of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Too few bytes to know.

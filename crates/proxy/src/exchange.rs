@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use crate::body::{self, Body};
-use crate::connection::{Connection, Target, refusal, shown};
+use crate::context::{Connection, Target, refusal, shown};
 use crate::event::{Refusal, Way, What};
 use crate::graphql::{self, BadDocument};
 use crate::head::{Length, Request, has_word, passed_on, values};

@@ -1,5 +1,5 @@
-//! The filtering proxy of the sandbox's network. Clients inside speak HTTP or SOCKS to a listener that the caller hands
-//! over; the proxy, which runs outside, reaches the hosts that [`HostRule`]s allow, and puts in the values of [`Secret`]s.
+//! The filtering proxy of the sandbox's network. Clients inside speak HTTP or SOCKS to a listener of the caller. The
+//! proxy runs outside. It reaches the hosts of the [`HostRule`]s, and replaces placeholders by the values of [`Secret`]s.
 //!
 //! The caller makes the listener and the sandbox, reads the configuration, and logs the [`Event`]s. The crate knows no
 //! agents, no verdicts, no files and no namespaces. The guide is `docs/sandbox-network.md`.
@@ -9,6 +9,7 @@ mod authority;
 mod body;
 mod client_hello;
 mod connection;
+mod context;
 mod environment;
 mod event;
 mod exchange;
@@ -24,10 +25,12 @@ mod redact;
 mod relay;
 mod requests;
 mod response;
+mod roots;
 mod rules;
 mod secrets;
 mod server;
 mod settings;
+mod shared;
 mod socks;
 mod stream;
 mod tunnel;
@@ -45,7 +48,7 @@ pub use limits::{
 };
 pub use proxy::Proxy;
 pub use requests::{BadRequest, BadRequestRule, Judged, RequestRule, judge as judge_request};
+pub use roots::Roots;
 pub use rules::{HostPattern, HostRule};
 pub use secrets::{BadSecret, BadUse, Secret};
 pub use settings::{BadSettings, Resolver, Settings};
-pub use upstream::Roots;

@@ -1,6 +1,6 @@
 //! A request as it goes to its host: checked against the rules, with the values of secrets.
 
-use crate::connection::{Target, shown};
+use crate::context::{Target, shown};
 use crate::event::Refusal;
 use crate::head::{Length, Request, has_word, passed_on, values};
 use crate::host::Host;
@@ -10,7 +10,7 @@ use crate::secrets::{Injector, Used};
 use crate::settings::Settings;
 use crate::upstream;
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// Host and port as text, for answers.

@@ -1,23 +1,21 @@
 //! The proxy as the caller sees it: it accepts connections on a listener, each with a thread, until it is stopped.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::connection;
 use crate::event::{Event, Refusal, Way, What};
-use crate::limits::{CONNECTIONS_MAX, STACK_BYTES, STOP_TIME};
+use crate::limits::STACK_BYTES;
 use crate::response;
 use crate::settings::Settings;
+use crate::shared::Shared;
 
 /// A running proxy. It stops when it is dropped.
 pub struct Proxy {
@@ -26,22 +24,6 @@ pub struct Proxy {
     /// Closed to wake the accepting thread.
     wake: Option<OwnedFd>,
     accepting: Option<JoinHandle<()>>,
-}
-
-/// What all connections of a proxy share.
-pub(crate) struct Shared {
-    pub(crate) settings: Settings,
-    events: Box<dyn Fn(Event) + Send + Sync>,
-    open: Mutex<Open>,
-    ended: Condvar,
-    is_stopped: AtomicBool,
-}
-
-/// The open connections, with their sockets of both sides.
-#[derive(Default)]
-struct Open {
-    last: u64,
-    sockets: HashMap<u64, Vec<TcpStream>>,
 }
 
 impl Proxy {
@@ -59,13 +41,7 @@ impl Proxy {
         let address = listener.local_addr()?;
         listener.set_nonblocking(true)?;
         let (woken, wake) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        let shared = Arc::new(Shared {
-            settings,
-            events: Box::new(events),
-            open: Mutex::default(),
-            ended: Condvar::new(),
-            is_stopped: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared::new(settings, events));
         let of_thread = Arc::clone(&shared);
         let accepting = thread::Builder::new()
             .name("sandbox-proxy".to_owned())
@@ -83,30 +59,13 @@ impl Proxy {
     /// Ends all connections, and waits a few seconds until their events were given. Returns the number of connections
     /// that have not ended by then: each waits for the system's resolver or for a host, and ends after that.
     pub fn stop(&mut self) -> usize {
-        self.shared.is_stopped.store(true, Ordering::SeqCst);
+        self.shared.stop();
         drop(self.wake.take());
         if let Some(accepting) = self.accepting.take() {
             // A panic of that thread has ended it.
             drop(accepting.join());
         }
-        let deadline = Instant::now() + STOP_TIME;
-        let mut open = self.shared.open();
-        for socket in open.sockets.values().flatten() {
-            // An error means that the socket is closed already.
-            drop(socket.shutdown(Shutdown::Both));
-        }
-        while !open.sockets.is_empty() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            open = self
-                .shared
-                .ended
-                .wait_timeout(open, left)
-                .map_or_else(|poisoned| poisoned.into_inner().0, |(open, _)| open);
-        }
-        open.sockets.len()
+        self.shared.end_all()
     }
 }
 
@@ -122,55 +81,12 @@ impl fmt::Debug for Proxy {
     }
 }
 
-impl Shared {
-    pub(crate) fn tell(&self, event: Event) {
-        (self.events)(event);
-    }
-
-    /// Keeps a socket of a connection, so that `stop` can end it.
-    pub(crate) fn keep(&self, connection: u64, socket: &TcpStream) -> io::Result<()> {
-        let socket = socket.try_clone()?;
-        let mut open = self.open();
-        if self.is_stopped.load(Ordering::SeqCst) {
-            return Err(io::Error::other("the proxy was stopped"));
-        }
-        open.sockets.entry(connection).or_default().push(socket);
-        Ok(())
-    }
-
-    /// Forgets the sockets of a connection but the first: those towards hosts.
-    pub(crate) fn forget_servers(&self, connection: u64) {
-        if let Some(sockets) = self.open().sockets.get_mut(&connection) {
-            sockets.truncate(1);
-        }
-    }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin(&self, client: &TcpStream) -> Result<u64, Refusal> {
-        let mut open = self.open();
-        open.last += 1;
-        let connection = open.last;
-        let is_full = open.sockets.len() >= CONNECTIONS_MAX;
-        let socket = client.try_clone().ok().filter(|_| !is_full).ok_or(Refusal::Connections)?;
-        open.sockets.insert(connection, vec![socket]);
-        Ok(connection)
-    }
-
-    fn end(&self, connection: u64) {
-        self.open().sockets.remove(&connection);
-        self.ended.notify_all();
-    }
-}
-
 /// Time until the next attempt to accept a connection after a failure.
 const ACCEPT_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Accepts connections until the other end of `woken` is closed.
 fn accept(shared: &Arc<Shared>, listener: &TcpListener, woken: &OwnedFd) {
-    while !shared.is_stopped.load(Ordering::SeqCst) {
+    while !shared.is_stopped() {
         let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
         if poll(&mut ready, None).is_err() {
             continue;
@@ -198,7 +114,7 @@ fn begin(shared: &Arc<Shared>, client: &TcpStream) -> Result<(), Refusal> {
         let run = move || {
             let served = catch_unwind(AssertUnwindSafe(|| connection::serve(&of_thread, number, client)));
             if served.is_err() {
-                of_thread.tell(unknown(number, Refusal::Defect));
+                of_thread.tell_last(unknown(number, Refusal::Defect));
             }
             of_thread.end(number);
         };
@@ -215,8 +131,7 @@ fn refuse_at_once(shared: &Shared, mut client: TcpStream, refusal: Refusal) {
     let text = response::refusal("this connection", &refusal);
     // The client may be gone, or read nothing: the connection ends either way.
     drop(client.set_nonblocking(true).and_then(|()| client.write_all(&text)));
-    let number = shared.open().last;
-    shared.tell(unknown(number, refusal));
+    shared.tell_last(unknown(shared.last(), refusal));
 }
 
 fn unknown(connection: u64, refusal: Refusal) -> Event {

@@ -75,7 +75,7 @@ fn pattern(text: &str) -> Result<String, BadRequestRule> {
     is_path.then(|| text.to_owned()).ok_or(BadRequestRule::Path)
 }
 
-/// What the rules say to a request before its body is known.
+/// The answer of the rules to a request before its body is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// It is allowed with any body.

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use rustls::{ClientConnection, StreamOwned};
 
-use crate::connection::Target;
+use crate::context::Target;
 use crate::head::{Length, Response};
 use crate::host::Host;
 use crate::limits::INTERIM_MAX;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use crate::authority::Authority;
 use crate::host::Host;
 use crate::limits::{RULES_MAX, SECRETS_MAX};
+use crate::roots::{self, Roots};
 use crate::rules::{self, Found, HostPattern, HostRule};
 use crate::secrets::{self, BadSecret, Secret};
-use crate::upstream::{self, Roots};
 
 /// Resolves a name to addresses. The proxy calls it once for each connection that it makes.
 pub type Resolver = Arc<dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync>;
@@ -85,7 +85,7 @@ impl Settings {
             [] => None,
             ended => Some(Arc::new(Authority::new(ended).map_err(BadSettings::Authority)?)),
         };
-        let client = upstream::client(&Roots::Mozilla).map_err(BadSettings::Roots)?;
+        let client = roots::client(&Roots::Mozilla).map_err(BadSettings::Roots)?;
         Ok(Settings {
             rules: rules.into(),
             secrets: secrets.into(),
@@ -101,7 +101,7 @@ impl Settings {
     ///
     /// If a certificate cannot be read.
     pub fn with_roots(mut self, roots: &Roots) -> Result<Settings, BadSettings> {
-        self.client = upstream::client(roots).map_err(BadSettings::Roots)?;
+        self.client = roots::client(roots).map_err(BadSettings::Roots)?;
         Ok(self)
     }
 

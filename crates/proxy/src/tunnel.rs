@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{ServerConnection, StreamOwned};
 
 use crate::client_hello::{self, ClientHello, Start};
-use crate::connection::{Connection, Target, linger, refusal, shown};
+use crate::context::{Connection, Target, linger, refusal, shown};
 use crate::event::{Refusal, Way, What};
 use crate::exchange::{self, Entry};
 use crate::host::Host;
@@ -19,7 +19,7 @@ use crate::server::{Server, Wire};
 use crate::stream::Source;
 use crate::{relay, response, upstream};
 
-/// How a tunnel goes on.
+/// The kinds of tunnels.
 #[derive(Debug)]
 enum Kind {
     /// TLS that is passed on as it is.

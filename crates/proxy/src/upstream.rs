@@ -3,9 +3,8 @@
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
 
 use crate::addresses;
 use crate::event::Refusal;
@@ -13,40 +12,6 @@ use crate::host::Host;
 use crate::limits::{ADDRESSES_MAX, CONNECT_TIME, SERVER_TIME};
 use crate::rules::{self, Applied, Found};
 use crate::settings::Settings;
-
-/// The certificate authorities that servers are verified with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Roots {
-    /// Mozilla's list.
-    Mozilla,
-    /// These certificates in PEM format, and no others: the system's file, for example.
-    Pem(Vec<u8>),
-}
-
-/// Makes the TLS configuration towards servers.
-pub(crate) fn client(roots: &Roots) -> Result<Arc<ClientConfig>, String> {
-    let mut store = RootCertStore::empty();
-    match roots {
-        Roots::Mozilla => store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-        Roots::Pem(text) => {
-            let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(text)
-                .collect::<Result<_, _>>()
-                .map_err(|error| error.to_string())?;
-            store.add_parsable_certificates(certificates);
-            if store.is_empty() {
-                return Err("the text has no certificate authority in PEM format".to_owned());
-            }
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(store)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
-}
 
 /// Finds the rules for a host and port.
 pub(crate) fn permit<'s>(settings: &'s Settings, host: &Host, port: u16) -> Result<Applied<'s>, Refusal> {
