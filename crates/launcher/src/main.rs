@@ -1,7 +1,8 @@
 //! `castellan-sandbox`: applies a plan to itself and runs the command of the plan.
 //!
 //! Its standard input is a socket, on which it receives the plan and the command's own standard input, and sends messages. It
-//! decides nothing: a part of the plan that fails ends it with 125 before anything runs. It reads no file, variable or argument.
+//! decides nothing: a part of the plan that fails ends it with 125 before anything runs. It reads no file and no variable; the
+//! arguments `--version` and `--landlock` are questions of a probe.
 //!
 //! Three processes: this one waits, forwards signals and cleans up; its child applies the plan, and is the first process of the
 //! process namespace; the child of that becomes the command.
@@ -26,9 +27,8 @@ use control::Control;
 use error::{Result, failed};
 
 fn main() -> ExitCode {
-    if std::env::args_os().len() > 1 {
-        eprintln!("castellan-sandbox takes no arguments: `castellan sandbox run` starts it");
-        return ExitCode::from(2);
+    if let Some(word) = std::env::args_os().nth(1) {
+        return answer(&word);
     }
     let Some((control, plan)) = Control::receive() else {
         eprintln!("castellan-sandbox: standard input is no socket of castellan: use `castellan sandbox run`");
@@ -42,6 +42,19 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Answers a question of a probe.
+fn answer(word: &std::ffi::OsStr) -> ExitCode {
+    match word.to_str() {
+        Some("--version") => println!("castellan-sandbox {}", env!("CARGO_PKG_VERSION")),
+        Some("--landlock") => println!("{}", sys::landlock_version()),
+        Some(_) | None => {
+            eprintln!("castellan-sandbox takes a plan and no arguments: use `castellan sandbox run`");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 fn run(control: &Control, plan: &Plan) -> Result<u8> {

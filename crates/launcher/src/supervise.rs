@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use castellan_sandbox::{Message, Plan, limits};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait, waitpid};
 
@@ -17,6 +18,10 @@ const OUT_OF_TIME: u8 = 124;
 
 /// Bytes of `struct signalfd_siginfo`.
 const SIGNAL_BYTES: usize = 128;
+
+/// Bytes of a list of children that are read at once; the rest of a longer list is read at the next look. A number that is cut
+/// names no child of the launcher, or another one.
+const CHILDREN_BYTES: usize = 64 * 1024;
 
 /// Milliseconds between two looks for processes that are left.
 const LOOK_MS: u64 = 2;
@@ -155,6 +160,9 @@ fn end_leftover() -> bool {
 fn children() -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_pid();
     let path = format!("/proc/self/task/{own}/children");
-    let list = std::fs::read_to_string(path).unwrap_or_default();
+    let mut list = vec![0_u8; CHILDREN_BYTES];
+    let opened = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let read = opened.and_then(|file| rustix::io::read(&file, &mut list)).unwrap_or(0);
+    let list = String::from_utf8_lossy(list.get(..read).unwrap_or_default());
     list.split_whitespace().filter_map(|word| word.parse().ok().and_then(Pid::from_raw)).collect()
 }

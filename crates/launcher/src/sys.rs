@@ -199,6 +199,14 @@ pub(crate) fn drop_capabilities() -> Result<()> {
     checked(unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) }).map(drop)
 }
 
+/// Returns the kernel's version of Landlock; 0 is none.
+pub(crate) fn landlock_version() -> libc::c_long {
+    const VERSION: libc::c_uint = 1;
+    let none = std::ptr::null::<u64>();
+    // SAFETY: with this flag the kernel reads no attributes.
+    checked(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, VERSION) }).unwrap_or(0)
+}
+
 /// A set of Landlock rules.
 pub(crate) struct Ruleset(OwnedFd);
 

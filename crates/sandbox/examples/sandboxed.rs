@@ -1,8 +1,10 @@
-//! Runs a command in a sandbox by hand, for tests and measurements: `sandboxed LAUNCHER [OPTION ...] -- COMMAND ...`.
+//! Runs a command in a sandbox by hand, for tests and measurements: `sandboxed LAUNCHER [OPTION ...] -- COMMAND ...`, or shows
+//! what the machine enforces: `sandboxed LAUNCHER --probe`.
 //!
 //! Options: `--level full|namespaces|landlock|none`, `--directory D`, `--read P`, `--write P`, `--protect P`, `--secret P`, `--socket P`,
 //! `--network none|loopback|hosts|full`, `--processes N`, `--memory BYTES`, `--space BYTES`, `--wall MS`, `--terminal`, `--shared-tmp`,
-//! `--home`, `--require`, `--report` (on standard error), `--plan` (prints the plan and runs nothing).
+//! `--home`, `--require`, `--report` (on standard error), `--plan` (prints the plan and runs nothing),
+//! `--times N` (prints the median microseconds and the first decile of N starts; `--bare` of the command without a sandbox).
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -21,6 +23,8 @@ struct Asked {
     require: bool,
     report: bool,
     plan: bool,
+    times: usize,
+    bare: bool,
 }
 
 fn main() -> ExitCode {
@@ -39,6 +43,18 @@ fn go(asked: Asked) -> Result<u8, Box<dyn Error>> {
         println!("{:#?}", plan(&asked.policy, &asked.can, &survey, &asked.command)?.0);
         return Ok(0);
     }
+    if asked.times > 0 {
+        let mut took = Vec::new();
+        for _ in 0..asked.times {
+            let start = std::time::Instant::now();
+            once(&asked)?;
+            took.push(start.elapsed().as_micros());
+        }
+        took.sort_unstable();
+        let at = |part: usize| took.get(took.len() / part).copied().unwrap_or_default();
+        println!("{} µs (a tenth is below {} µs)", at(2), at(10));
+        return Ok(0);
+    }
     let (outcome, report) =
         run(&asked.policy, &asked.can, &asked.command, &asked.launcher, Streams::inherit()?, asked.require)?;
     if asked.report {
@@ -47,6 +63,17 @@ fn go(asked: Asked) -> Result<u8, Box<dyn Error>> {
         }
     }
     Ok(outcome.code)
+}
+
+fn once(asked: &Asked) -> Result<(), Box<dyn Error>> {
+    if asked.bare {
+        let [program, arguments @ ..] = asked.command.as_slice() else { return Err("no command".into()) };
+        std::process::Command::new(program).args(arguments).status()?;
+        return Ok(());
+    }
+    let streams = Streams::inherit()?;
+    run(&asked.policy, &asked.can, &asked.command, &asked.launcher, streams, asked.require)?;
+    Ok(())
 }
 
 fn asked() -> Result<Asked, Box<dyn Error>> {
@@ -63,6 +90,8 @@ fn asked() -> Result<Asked, Box<dyn Error>> {
         require: false,
         report: false,
         plan: false,
+        times: 0,
+        bare: false,
     };
     let mut only = Vec::new();
     loop {
@@ -106,7 +135,13 @@ fn asked() -> Result<Asked, Box<dyn Error>> {
             "--home" => files.private_home = true,
             "--require" => asked.require = true,
             "--report" => asked.report = true,
+            "--times" => asked.times = usize::try_from(number(next()?)?)?,
+            "--bare" => asked.bare = true,
             "--plan" => asked.plan = true,
+            "--probe" => {
+                println!("{:#?}", castellan_sandbox::probe(&asked.launcher));
+                std::process::exit(0);
+            }
             other => return Err(format!("unknown option {other}").into()),
         }
     }

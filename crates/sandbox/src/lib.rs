@@ -16,6 +16,7 @@ mod message;
 mod plan;
 mod planner;
 mod policy;
+mod probe;
 mod report;
 mod seccomp;
 mod survey;
@@ -31,5 +32,6 @@ pub use plan::{
 };
 pub use planner::plan;
 pub use policy::{Files, Limits, Network, Policy, Ports, Read};
+pub use probe::{Check, Probe, find_cgroups, markers, probe};
 pub use report::{Aspect, Item, Report};
 pub use survey::{Kind, PLACEHOLDER_MODE, Seen, Survey, survey};

@@ -23,3 +23,9 @@ pub const PID_LIMIT_MIN: u64 = 301;
 
 /// Milliseconds for the end of the processes that a command left, where no process namespace ends them at once.
 pub const LEFTOVER_MS: u64 = 5_000;
+
+/// Milliseconds of one check of a probe. Each takes some 10 ms; a machine under load takes a second.
+pub const PROBE_MS: u64 = 5_000;
+
+/// Bytes of one file or answer of a probe: a few lines.
+pub const PROBE_TEXT_BYTES: u64 = 64 * 1024;

@@ -44,7 +44,7 @@ pub fn plan(
     let program = command.first().filter(|program| !program.is_empty()).ok_or(PolicyError::NoCommand)?;
     check_texts(policy, command)?;
     let paths = Paths::of(policy, survey)?;
-    paths.check_start(policy, can, survey, program)?;
+    paths.check_start(policy, can, program)?;
     let ground = Ground { policy, can, survey, paths };
     let mut plan = Plan { terminal: policy.terminal, ..Plan::default() };
     let mut report = Report::default();

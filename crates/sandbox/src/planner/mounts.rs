@@ -185,9 +185,10 @@ impl Builder<'_> {
             if seen.link && starts_with_any(&seen.real, &self.ground.paths.writable) {
                 all.push(self.bind(&seen.real, &seen.real, READ_ONLY));
             }
-            // A symlink to nothing is covered by an empty file.
+            // A symlink is mounted over itself: it still leads to its target, and cannot be replaced. One that leads to
+            // nothing is covered by an empty file, because the command could make its target.
             let from =
-                if seen.kind == Kind::Missing && seen.link { Path::new("/dev/null") } else { &seen.real };
+                if seen.kind == Kind::Missing && seen.link { Path::new("/dev/null") } else { &seen.place };
             all.retain(|at| at.path != seen.place);
             all.push(self.bind(from, &seen.place, READ_ONLY));
         }

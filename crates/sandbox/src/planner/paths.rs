@@ -132,19 +132,18 @@ impl Paths {
             Err(PolicyError::Conflict { path: path.to_owned(), one, second: second.to_owned(), other })
         };
         for root in &self.writable {
-            for hidden in self.hidden.iter().filter(|hidden| root.starts_with(&hidden.seen.real)) {
+            if let Some(hidden) = self.hidden.iter().find(|hidden| root.starts_with(&hidden.seen.real)) {
                 return conflict(root, "writable", &hidden.requested, "secret");
             }
-            let inside = |protected: &&Protected| root.starts_with(&protected.seen.place);
-            for protected in self.protected.iter().filter(inside) {
+            let protected = self.protected.iter().find(|protected| root.starts_with(&protected.seen.place));
+            if let Some(protected) = protected {
                 return conflict(root, "writable", &protected.requested, "protected");
             }
         }
         for (path, seen) in &self.readable {
-            for hidden in self.hidden.iter().filter(|hidden| seen.real.starts_with(&hidden.seen.real)) {
-                if hidden.seen.kind != Kind::Missing {
-                    return conflict(path, "readable", &hidden.requested, "secret");
-                }
+            let mut hidden = self.hidden.iter().filter(|hidden| hidden.seen.kind != Kind::Missing);
+            if let Some(hidden) = hidden.find(|hidden| seen.real.starts_with(&hidden.seen.real)) {
+                return conflict(path, "readable", &hidden.requested, "secret");
             }
         }
         Ok(())
@@ -155,7 +154,6 @@ impl Paths {
         &self,
         policy: &Policy,
         can: &Capabilities,
-        survey: &Survey,
         program: &OsStr,
     ) -> Result<(), PolicyError> {
         let is_hidden = |path: &Path| {
@@ -172,7 +170,6 @@ impl Paths {
             let advice = "take it out of the secrets";
             return Err(PolicyError::LocksOut { path: program.to_owned(), advice });
         }
-        let _ = survey;
         let restricts_reading = can.namespaces || can.landlock > 0;
         if let Read::Only(only) = &policy.files.read
             && restricts_reading
@@ -287,7 +284,7 @@ fn protection(protected: &Protected, can: &Capabilities, written: bool) -> (bool
         (Kind::Missing, false) => format!("an empty read-only directory at {place} prevents its creation"),
         (Kind::Missing, true) => "the symlink leads to nothing: an empty file covers it".to_owned(),
         (Kind::Directory | Kind::File | Kind::Link, true) => {
-            format!("the symlink is covered by a read-only mount of {}", shown(&protected.seen.real))
+            format!("the symlink cannot be replaced, and {} is read-only", shown(&protected.seen.real))
         }
         (Kind::Directory | Kind::File | Kind::Link, false) => "a read-only mount".to_owned(),
     };
