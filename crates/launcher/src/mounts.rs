@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use castellan_sandbox::{Bytes, Make, MountFlags, Step, limits};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, chmodat, mkdirat, openat2, symlinkat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, chmodat, mkdirat, openat2, readlinkat, symlinkat};
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags as Flags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree, unmount,
@@ -40,9 +40,10 @@ fn one<'a>(step: &'a Step, copies: &mut Vec<(u16, OwnedFd)>) -> (Tried<()>, &'st
             let tree = position.map(|position| copies.swap_remove(position).1).ok_or(Errno::INVAL);
             (tree.and_then(|tree| attach(&tree, at, *make)), "mount", at)
         }
-        Step::Bind { from, at, flags, make } => {
+        Step::Bind { from, at, flags, make, link: None } => {
             (copy(from, *flags).and_then(|tree| attach(&tree, at, *make)), "mount", at)
         }
+        Step::Bind { from, at, flags, link: Some(text), .. } => (cover(from, at, *flags, text), "mount", at),
         Step::Private { at, mode, bytes, make, execution } => {
             let options = format!("mode={mode:o},size={bytes},nr_inodes={}", limits::PRIVATE_FILES);
             let mut flags = Flags::NOSUID | Flags::NODEV;
@@ -68,28 +69,49 @@ fn one<'a>(step: &'a Step, copies: &mut Vec<(u16, OwnedFd)>) -> (Tried<()>, &'st
     }
 }
 
-/// Opens a path without following any symlink, also not the last part.
+/// Opens a path that has no symlink in it, also not as its last part.
 pub(crate) fn open_path(path: &Bytes) -> Tried<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
     openat2(CWD, path.path(), flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
+/// Opens a symlink itself, if it has this text.
+fn open_link(path: &Bytes, text: &Bytes) -> Tried<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let link = openat2(CWD, path.path(), flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let found = readlinkat(&link, c"", Vec::new())?;
+    if found.as_bytes() == text.0 { Ok(link) } else { Err(Errno::LOOP) }
+}
+
+/// Mounts a tree, or the symlink itself, over a symlink.
+fn cover(from: &Bytes, at: &Bytes, flags: MountFlags, text: &Bytes) -> Tried<()> {
+    let link = open_link(at, text)?;
+    let tree = if from == at { copy_opened(&link, flags)? } else { copy(from, flags)? };
+    mount_at(&tree, &link)
+}
+
 fn copy(path: &Bytes, flags: MountFlags) -> Tried<OwnedFd> {
-    let found = open_path(path)?;
+    copy_opened(&open_path(path)?, flags)
+}
+
+fn copy_opened(found: &OwnedFd, flags: MountFlags) -> Tried<OwnedFd> {
     let how = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH
         | OpenTreeFlags::AT_RECURSIVE;
-    let tree = open_tree(&found, c"", how)?;
+    let tree = open_tree(found, c"", how)?;
     sys::mount_flags(&tree, flags, true)?;
     Ok(tree)
 }
 
 fn attach(tree: &OwnedFd, at: &Bytes, make: Make) -> Tried<()> {
     made(at, make)?;
-    let at = open_path(at)?;
+    mount_at(tree, &open_path(at)?)
+}
+
+fn mount_at(tree: &OwnedFd, at: &OwnedFd) -> Tried<()> {
     let how = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    move_mount(tree, c"", &at, c"", how)
+    move_mount(tree, c"", at, c"", how)
 }
 
 fn file_system(kind: &str, at: &Bytes, flags: Flags, options: &str, make: Make) -> Tried<()> {

@@ -116,7 +116,7 @@ pub enum Step {
     Attach {
         /// Its number.
         slot: u16,
-        /// The mount point. A symlink is itself the mount point, and not followed.
+        /// The mount point.
         at: Bytes,
         /// Makes the mount point.
         make: Make,
@@ -131,6 +131,9 @@ pub enum Step {
         flags: MountFlags,
         /// Makes the mount point.
         make: Make,
+        /// The text of the symlink that is the mount point; it is not followed. The root of the tree is the symlink too, if it
+        /// has the same path.
+        link: Option<Bytes>,
     },
     /// Mounts an empty file system in memory.
     Private {

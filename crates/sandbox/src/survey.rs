@@ -54,6 +54,8 @@ pub struct Seen {
     pub kind: Kind,
     /// `place` is a symlink.
     pub link: bool,
+    /// The text of the symlink; empty if it is none.
+    pub text: PathBuf,
     /// Names of the file; more than one is a hard link elsewhere.
     pub names: u64,
     /// A sandbox made it: [`PLACEHOLDER_MODE`].
@@ -143,6 +145,7 @@ fn look(path: &Path) -> std::io::Result<Seen> {
             real: path.to_owned(),
             kind: Kind::Directory,
             link: false,
+            text: PathBuf::new(),
             names: 1,
             placeholder: false,
         });
@@ -157,15 +160,16 @@ fn look(path: &Path) -> std::io::Result<Seen> {
     let place = parent.join(name);
     let found = match std::fs::symlink_metadata(&place) {
         Ok(found) => found,
-        Err(error) if is_absent(&error) => return Ok(missing(place, false)),
+        Err(error) if is_absent(&error) => return Ok(missing(place, false, PathBuf::new())),
         Err(error) => return Err(error),
     };
     if !found.is_symlink() {
-        return Ok(Seen::of(place.clone(), place, &found, false));
+        return Ok(Seen::of(place.clone(), place, &found));
     }
+    let text = std::fs::read_link(&place)?;
     match std::fs::canonicalize(&place).and_then(|real| Ok((std::fs::symlink_metadata(&real)?, real))) {
-        Ok((found, real)) => Ok(Seen::of(place, real, &found, true)),
-        Err(error) if is_absent(&error) => Ok(missing(place, true)),
+        Ok((found, real)) => Ok(Seen { link: true, text, ..Seen::of(place, real, &found) }),
+        Err(error) if is_absent(&error) => Ok(missing(place, true, text)),
         Err(error) => Err(error),
     }
 }
@@ -176,15 +180,15 @@ fn is_absent(error: &std::io::Error) -> bool {
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
-fn missing(place: PathBuf, link: bool) -> Seen {
-    Seen { real: place.clone(), place, kind: Kind::Missing, link, names: 0, placeholder: false }
+fn missing(place: PathBuf, link: bool, text: PathBuf) -> Seen {
+    Seen { real: place.clone(), place, kind: Kind::Missing, link, text, names: 0, placeholder: false }
 }
 
 impl Seen {
-    fn of(place: PathBuf, real: PathBuf, found: &Metadata, link: bool) -> Seen {
+    fn of(place: PathBuf, real: PathBuf, found: &Metadata) -> Seen {
         let kind = if found.is_dir() { Kind::Directory } else { Kind::File };
         let placeholder = found.is_dir() && found.mode() & 0o7777 == PLACEHOLDER_MODE;
-        Seen { place, real, kind, link, names: names(found), placeholder }
+        Seen { place, real, kind, link: false, text: PathBuf::new(), names: names(found), placeholder }
     }
 }
 

@@ -190,13 +190,18 @@ impl Builder<'_> {
             let from =
                 if seen.kind == Kind::Missing && seen.link { Path::new("/dev/null") } else { &seen.place };
             all.retain(|at| at.path != seen.place);
-            all.push(self.bind(from, &seen.place, READ_ONLY));
+            let link = seen.link.then(|| Bytes::from(seen.text.as_path()));
+            all.push(self.bind_link(from, &seen.place, READ_ONLY, link));
         }
         all
     }
 
     fn bind(&self, from: &Path, at: &Path, flags: MountFlags) -> At {
-        let step = Step::Bind { from: self.inside(from), at: self.inside(at), flags, make: Make::No };
+        self.bind_link(from, at, flags, None)
+    }
+
+    fn bind_link(&self, from: &Path, at: &Path, flags: MountFlags, link: Option<Bytes>) -> At {
+        let step = Step::Bind { from: self.inside(from), at: self.inside(at), flags, make: Make::No, link };
         At { path: at.to_owned(), steps: vec![step] }
     }
 
@@ -275,7 +280,13 @@ impl Builder<'_> {
             if self.ground.paths.everything {
                 return Vec::new();
             }
-            return vec![Step::Bind { from: "/proc".into(), at, flags: READ_ONLY, make: Make::Directory }];
+            return vec![Step::Bind {
+                from: "/proc".into(),
+                at,
+                flags: READ_ONLY,
+                make: Make::Directory,
+                link: None,
+            }];
         }
         let make = if self.ground.paths.everything { Make::No } else { Make::Directory };
         let mut steps = vec![Step::Processes { at: at.clone(), make }];

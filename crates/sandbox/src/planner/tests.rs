@@ -13,7 +13,18 @@ const WORK: &str = "/home/u/work";
 fn seen(path: &str, kind: Kind) -> (PathBuf, Seen) {
     let names = u64::from(kind != Kind::Missing);
     let path = PathBuf::from(path);
-    (path.clone(), Seen { place: path.clone(), real: path, kind, link: false, names, placeholder: false })
+    (
+        path.clone(),
+        Seen {
+            place: path.clone(),
+            real: path,
+            kind,
+            link: false,
+            text: PathBuf::new(),
+            names,
+            placeholder: false,
+        },
+    )
 }
 
 /// A machine with a workspace that has `.git`, a secret in the home, and a socket in `/run`.
