@@ -58,7 +58,7 @@ pub(crate) fn hook(words: &[&str]) -> anyhow::Result<()> {
         _ => bail!("bench hook takes --calls N"),
     };
     let built = build::release()?;
-    let floor = build::small_static("castellan-floor")?;
+    let floor = build::small_static("castellan-floor", "castellan-floor")?;
     let place = tempfile::tempdir()?;
     let home = Home::new(place.path().join("home")).context("a temporary folder with a relative path")?;
     // Hook and daemon are in the same folder, as installed.

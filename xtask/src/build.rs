@@ -15,12 +15,12 @@ pub(crate) struct Built {
 /// Builds the release binaries. Links the hook statically if possible: shared libraries add half of its run time.
 pub(crate) fn release() -> anyhow::Result<Built> {
     cargo(&["build", "--release", "--package", "castellan-cli"], "")?;
-    let hook = small_static("castellan-hook")?;
+    let hook = small_static("castellan-hook", "castellan-hook")?;
     Ok(Built { castellan: target()?.join("release/castellan"), hook })
 }
 
-/// Builds a std-only binary like the hook.
-pub(crate) fn small_static(package: &str) -> anyhow::Result<PathBuf> {
+/// Builds a small program of a package, as the hook or the launcher.
+pub(crate) fn small_static(package: &str, program: &str) -> anyhow::Result<PathBuf> {
     let host = host_triple()?;
     let build = ["build", "--profile", "release-hook", "--package", package, "--target", &host];
     let flags = if cfg!(target_os = "linux") { "-C target-feature=+crt-static" } else { "" };
@@ -28,7 +28,7 @@ pub(crate) fn small_static(package: &str) -> anyhow::Result<PathBuf> {
         eprintln!("xtask: {package} cannot be linked statically here ({error:#}); linking it dynamically");
         cargo(&build, "")?;
     }
-    Ok(target()?.join(host).join("release-hook").join(package))
+    Ok(target()?.join(host).join("release-hook").join(program))
 }
 
 /// Runs cargo with additional compiler flags.

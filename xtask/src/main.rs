@@ -140,7 +140,11 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),
         ["corpus", "benign", rest @ ..] => corpus::benign::run(rest),
         ["corpus", "witness"] => corpus::witness(),
-        ["build-hook"] => build::small_static("castellan-hook").map(|hook| println!("{}", hook.display())),
+        ["build-hook"] => {
+            build::small_static("castellan-hook", "castellan-hook").map(|hook| println!("{}", hook.display()))
+        }
+        ["build-launcher"] => build::small_static("castellan-launcher", "castellan-sandbox")
+            .map(|built| println!("{}", built.display())),
         ["conformance", rest @ ..] => conformance::run(rest),
         ["oracle", "effects"] => bench::run_with("castellan-oracle", &["effects"]),
         ["oracle", "shell", rest @ ..] if rest.len() <= 1 => {

@@ -1,12 +1,12 @@
 //! The first process of the sandbox: applies the plan in its order, starts the command, and waits for it.
 
 use castellan_sandbox::{Message, Plan};
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, unlinkat};
-use rustix::io::Errno;
+use rustix::fs::{CWD, Mode, mkdirat, unlinkat};
 use rustix::process::Signal;
 
 use crate::control::Control;
 use crate::error::{Result, failed};
+use crate::setting::write;
 use crate::{command, landlock, mounts, network, privileges, supervise, sys};
 
 /// Applies the plan and ends with the command's exit code.
@@ -74,13 +74,4 @@ pub(crate) fn make_group(plan: &Plan) -> Result<Option<Group>> {
     }
     write(&path.join("cgroup.procs"), b"0")?;
     Ok(Some(group))
-}
-
-/// Writes a setting of the kernel, whole.
-pub(crate) fn write(path: &std::path::Path, text: &[u8]) -> Result<()> {
-    let wrong = |errno| failed("write", path, errno);
-    let file = openat(CWD, path, OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
-        .map_err(wrong)?;
-    let written = rustix::io::write(&file, text).map_err(wrong)?;
-    if written == text.len() { Ok(()) } else { Err(wrong(Errno::IO)) }
 }

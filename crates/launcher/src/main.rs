@@ -16,6 +16,7 @@ mod mounts;
 mod network;
 mod placeholders;
 mod privileges;
+mod setting;
 mod supervise;
 mod sys;
 

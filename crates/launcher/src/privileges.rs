@@ -3,8 +3,8 @@
 use castellan_sandbox::{Namespaces, Plan};
 use rustix::process::DumpableBehavior;
 
-use crate::apply::write;
 use crate::error::{Result, failed};
+use crate::setting::write;
 use crate::sys;
 
 /// Maps the user and the group to themselves. Every other user is nobody.

@@ -1,15 +1,21 @@
 //! Real launches: each test starts the launcher at one or more levels and looks at what the command could do.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and owns its files"
+)]
+
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use castellan_sandbox::{
-    Capabilities, Feature, LaunchError, Level, Network, Outcome, Policy, PolicyError, Reason, Streams, plan,
-    probe, run, start, survey,
+    Capabilities, Feature, LaunchError, Level, Network, Outcome, Policy, PolicyError, Read, Reason, Streams,
+    plan, probe, run, start, survey,
 };
 
 const LAUNCHER: &str = env!("CARGO_BIN_EXE_castellan-sandbox");
@@ -115,6 +121,21 @@ fn protected_paths_cannot_be_changed_made_or_moved() {
         }
         assert!(!world.work.join(".castellan").exists(), "the placeholder is removed");
         assert!(world.work.join(".git").is_dir());
+    }
+}
+
+#[test]
+fn listed_paths_alone_can_be_read() {
+    for can in levels() {
+        let world = world();
+        let mut policy = policy(&world);
+        std::fs::write(world.home.join("plain"), "x").unwrap();
+        let system =
+            ["/usr", "/bin", "/lib", "/lib64"].map(PathBuf::from).into_iter().filter(|path| path.exists());
+        policy.files.read = Read::Only(system.collect());
+        assert_eq!(shell(&policy, &can, "echo x > made; cat made; ls /usr > /dev/null"), 0, "{can:?}");
+        assert_ne!(shell(&policy, &can, &format!("cat {}/plain", world.home.display())), 0, "{can:?}");
+        assert_ne!(shell(&policy, &can, "cat /etc/passwd"), 0, "{can:?}");
     }
 }
 

@@ -76,6 +76,7 @@ fn once(asked: &Asked) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each option")]
 fn asked() -> Result<Asked, Box<dyn Error>> {
     let mut words = std::env::args_os().skip(1);
     let mut next = || words.next().ok_or("a value is missing");

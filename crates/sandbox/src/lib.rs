@@ -18,6 +18,7 @@ mod planner;
 mod policy;
 mod probe;
 mod report;
+mod seatbelt;
 mod seccomp;
 mod survey;
 
@@ -34,4 +35,5 @@ pub use planner::plan;
 pub use policy::{Files, Limits, Network, Policy, Ports, Read};
 pub use probe::{Check, Probe, find_cgroups, markers, probe};
 pub use report::{Aspect, Item, Report};
+pub use seatbelt::seatbelt;
 pub use survey::{Kind, PLACEHOLDER_MODE, Seen, Survey, survey};

@@ -204,11 +204,9 @@ fn a_symlink_in_the_place_of_a_protected_path_is_kept_with_its_target() {
     let binds: Vec<(String, String)> = plan
         .steps
         .iter()
-        .filter_map(|step| match step {
-            Step::Bind { from, at, flags, .. } if *flags == read_only => {
-                Some((from.to_string(), at.to_string()))
-            }
-            _ => None,
+        .filter_map(|step| {
+            let Step::Bind { from, at, flags, .. } = step else { return None };
+            (*flags == read_only).then(|| (from.to_string(), at.to_string()))
         })
         .collect();
     let pair = |from: &str, at: &str| (from.to_owned(), at.to_owned());
