@@ -69,6 +69,7 @@ usage: cargo xtask COMMAND
           makes target/corpus/benign.jsonl: at least 10,000 everyday commands from the same packages, labelled by
           corpus/labelled/labels.toml, and a sample of N (default 200) with its labels, to be read by a person
   build-hook
+  build-launcher
           builds the hook as it is installed, linked statically, and prints where it lies
   gen [--check]
           writes the documents that are made from the code, or checks that they are current

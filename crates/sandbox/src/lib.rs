@@ -1,6 +1,6 @@
 //! A sandbox for a command: what the kernel enforces, whatever the command tries.
 //!
-//! A [`Policy`] is the request. [`survey`] looks at its paths, [`probe`] at this machine's [`Capabilities`]. [`plan`] is pure: it makes a
+//! A [`Policy`] is the request. [`survey`] looks at its paths. [`probe`] looks at this machine's [`Capabilities`]. [`plan`] is pure: it makes a
 //! [`Plan`] of them, and a [`Report`] of what is enforced and what is only requested. [`start`] gives the plan to the launcher
 //! (`castellan-sandbox`), which applies all of it to itself or runs nothing.
 //!
