@@ -70,7 +70,7 @@ usage: cargo xtask COMMAND
           corpus/labelled/labels.toml, and a sample of N (default 200) with its labels, to be read by a person
   build-hook
   build-launcher
-          builds the hook as it is installed, linked statically, and prints where it lies
+          builds the hook (the launcher of the sandbox) as it is installed, linked statically, and prints its path
   gen [--check]
           writes the documents that are made from the code, or checks that they are current
   conformance all
