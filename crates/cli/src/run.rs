@@ -4,6 +4,7 @@
 //! The files of `run/` have one part each. Those that start no process are tested without one.
 
 mod begin;
+mod between;
 mod budget;
 mod environment;
 mod launch;
@@ -21,13 +22,13 @@ mod stream;
 mod sums;
 mod transcripts;
 mod tree;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use castellan_agents::{
@@ -50,7 +51,7 @@ use self::sums::SessionSums;
 use self::transcripts::Transcripts;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::limits::{STREAM_END_TIME, TRANSCRIPT_POLL};
+use crate::limits::STREAM_END_TIME;
 use crate::plan_file;
 
 pub(crate) use begin::{BEGIN, begin};
@@ -105,6 +106,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     let meter = meter(&program, &launch, (budgets, is_observer), &layout, client)?;
     // A session whose budget is spent starts no agent.
     if session.is_some_and(|session| meter.begin(&session)) {
+        meter.record_end();
         return Ok(exit_for(&meter).unwrap_or(Exit::RunFailed));
     }
     start(&program, &launch, is_stream, budgets.is_some(), meter)
@@ -228,7 +230,7 @@ fn start(
     }
     let mut child = command.spawn().context("castellan cannot start itself")?;
     let agent = Pid::from_child(&child);
-    let watched = watch(&mut child, has_budget, &meter);
+    let watched = watch::watch(&mut child, has_budget, &meter);
     let forwarded = caught.forward(agent);
     if watched.is_err() || forwarded.is_err() {
         tree::end_all();
@@ -244,49 +246,8 @@ fn start(
     drop(looking);
     // All writers have ended, so the copy ends.
     let _ended = copied.recv_timeout(STREAM_END_TIME);
-    meter.agent_ended(status.exit_status() == Some(0));
+    watch::last_look(&meter, status.exit_status() == Some(0));
     Ok(exit_for(&meter).unwrap_or_else(|| exit_of_agent(status)))
-}
-
-/// Starts the threads that read the stream and the transcripts. The first channel ends with the copy of the stream; the
-/// end of the second one ends the other thread.
-fn watch(
-    child: &mut Child,
-    has_budget: bool,
-    meter: &Arc<Meter>,
-) -> anyhow::Result<(Receiver<()>, Sender<()>)> {
-    let (copying, copied) = mpsc::channel();
-    let (looking, ended) = mpsc::channel();
-    if let Some(from) = child.stdout.take() {
-        let (meter, to) = (Arc::clone(meter), stream::output()?);
-        stream::enlarge(&from);
-        let copy = move || {
-            let _copying = copying;
-            stream::copy(from, to, |line| {
-                if meter.line(&line) {
-                    tree::end_all();
-                }
-            });
-            if meter.stream_ended() {
-                tree::end_all();
-            }
-        };
-        std::thread::Builder::new().name("stream".to_owned()).spawn(copy)?;
-    }
-    if has_budget {
-        let meter = Arc::clone(meter);
-        let look = move || {
-            let is_running =
-                |pause: Duration| ended.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout);
-            while is_running(TRANSCRIPT_POLL) {
-                if meter.look(false) {
-                    tree::end_all();
-                }
-            }
-        };
-        std::thread::Builder::new().name("transcripts".to_owned()).spawn(look)?;
-    }
-    Ok((copied, looking))
 }
 
 fn exit_for(meter: &Meter) -> Option<Exit> {

@@ -309,6 +309,28 @@ while :; do sleep 1; done"#;
     Ok(())
 }
 
+/// The daemon can record the end only later.
+#[test]
+fn a_daemon_that_does_not_answer_delays_no_end() -> Result<()> {
+    let script = "echo $$ > agent\nwhile [ ! -e go ]; do sleep 0.1; done\ncat stream\nexec sleep 600";
+    let rig = Rig::without_daemon(script)?;
+    let daemon = rig.home.start_daemon()?;
+    fs::write(rig.file("stream"), response("a", &tokens(10, 20, 10)) + "\n")?;
+    let run = Running::start(&mut rig.command(&["--budget-invocation", "1"], STREAM))?;
+    let agent = rig.process("agent")?;
+    kill_process(daemon, Signal::STOP)?;
+    fs::write(rig.file("go"), "")?;
+    // The answer of the daemon has 15 seconds.
+    let has_ended = wait::ended(agent, Duration::from_secs(8));
+    kill_process(daemon, Signal::CONT)?;
+    ensure!(has_ended?, "the agent still runs");
+    let done = run.finish(LIMIT)?;
+    ensure!(done.code == Some(124), "{done:?}");
+    let notes = rig.notes("token_budget_exceeded")?;
+    ensure!(matches!(&notes[..], [one] if one.contains("invocation 40 of 1")), "{notes:?}");
+    Ok(())
+}
+
 #[test]
 fn the_budget_of_a_session_counts_all_of_its_starts() -> Result<()> {
     let rig = Rig::new("touch started; cat stream; sleep 1")?;

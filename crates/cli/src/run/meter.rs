@@ -40,7 +40,16 @@ pub(crate) struct Meter {
     reporter: Reporter,
     words: Vec<Finder<'static>>,
     state: Mutex<State>,
-    cause: OnceLock<Cause>,
+    end: OnceLock<End>,
+    recorded: OnceLock<()>,
+}
+
+/// The first cause, and its record.
+#[derive(Debug)]
+struct End {
+    cause: Cause,
+    kind: RunNote,
+    text: String,
 }
 
 #[derive(Debug, Default)]
@@ -78,12 +87,13 @@ impl Meter {
             reporter,
             words: words.map(Finder::new).collect(),
             state: Mutex::new(State { transcripts, ..State::default() }),
-            cause: OnceLock::new(),
+            end: OnceLock::new(),
+            recorded: OnceLock::new(),
         }
     }
 
     pub(crate) fn cause(&self) -> Option<&Cause> {
-        self.cause.get()
+        self.end.get().map(|end| &end.cause)
     }
 
     /// Reads a line of the stream. Returns true if this line is the reason to end the agent.
@@ -130,12 +140,36 @@ impl Meter {
         !is_known && self.unread("the stream ended before it named a session")
     }
 
-    /// The agent has ended. An agent that has succeeded has spent tokens: without a report they are somewhere else.
-    pub(crate) fn agent_ended(&self, has_succeeded: bool) {
-        self.look(true);
-        if has_succeeded && self.budgets.is_some() && self.lock().spending.total() == Tokens::default() {
-            self.unread("the agent reported no tokens");
+    /// The agent has ended. Returns true if that shows a reason. An agent that has succeeded has spent tokens: without a
+    /// report they are somewhere else.
+    pub(crate) fn agent_ended(&self, has_succeeded: bool) -> bool {
+        let is_reason = self.look(true);
+        let is_silent = |state: &State| state.spending.total() == Tokens::default();
+        let is_missing = has_succeeded && self.budgets.is_some() && is_silent(&self.lock());
+        is_reason || is_missing && self.unread("the agent reported no tokens")
+    }
+
+    /// A part of what the agent reports was not read, by a failure of castellan. Returns true if that is the reason to end
+    /// the agent.
+    pub(crate) fn failed(&self, why: &str) -> bool {
+        let why = format!("the agent's output cannot be read: {why}");
+        let state = self.lock();
+        if self.is_observer || self.budgets.is_some() {
+            return self.end(&state, Cause::Failed(why));
         }
+        drop(state);
+        self.unread(&why)
+    }
+
+    /// Shows and records why the agent is ended, if it is, once. Waits for the daemon; a second caller waits, too.
+    pub(crate) fn record_end(&self) {
+        let Some(End { kind, text, .. }) = self.end.get() else { return };
+        self.recorded.get_or_init(|| {
+            warn(&format!("{} is ended: {}: {text}", self.agent.title(), kind.as_str()));
+            if let Err(error) = self.reporter.ended(*kind, text) {
+                warn(&format!("the end cannot be recorded: {error}"));
+            }
+        });
     }
 
     /// Makes a session the current one.
@@ -248,11 +282,8 @@ impl Meter {
         false
     }
 
-    /// Keeps and records the first cause.
+    /// Keeps the first cause.
     fn end(&self, state: &State, cause: Cause) -> bool {
-        if self.cause.set(cause.clone()).is_err() {
-            return false;
-        }
         let session = state.sessions.last().map(|(id, _)| id.as_str()).unwrap_or("unknown");
         let (invocation, of_session) = (Budget::Invocation, Budget::Session);
         let spent = self.spent(state);
@@ -264,11 +295,7 @@ impl Meter {
             Cause::Failed(why) => (RunNote::RunFailed, why.clone()),
         };
         let text = format!("session {session}: {why}: {shown}");
-        warn(&format!("{} is ended: {}: {text}", self.agent.title(), kind.as_str()));
-        if let Err(error) = self.reporter.ended(kind, &text) {
-            warn(&format!("the end cannot be recorded: {error}"));
-        }
-        true
+        self.end.set(End { cause, kind, text }).is_ok()
     }
 
     /// Adds the new lines of the transcripts. They also have calls that an observer's stream does not show.
