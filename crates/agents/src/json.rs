@@ -1,5 +1,9 @@
 //! Strict JSON for payloads. This parser rejects text that two parsers could read differently: a repeated key in an
 //! object, text after the value, a lone surrogate. This module must not know the meaning of keys.
+//!
+//! A caller names the values that it needs ([`Keep`]). The parser checks all others as strictly, and stores none of them.
+
+mod keys;
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,7 +12,45 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
+use self::keys::{Key, Seen};
 use crate::limits::{JSON_DEPTH_MAX, JSON_VALUES_MAX};
+
+/// The values that are stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keep {
+    /// The value and all in it.
+    All,
+    /// Nothing: the value is null.
+    Nothing,
+    /// An object with these keys only. A list is empty.
+    Keys(&'static [(&'static str, Keep)]),
+    /// A list of such items. An object is empty.
+    Items(&'static Keep),
+}
+
+impl Keep {
+    fn of(self, wanted: &str) -> Keep {
+        match self {
+            Keep::All => Keep::All,
+            Keep::Nothing | Keep::Items(_) => Keep::Nothing,
+            Keep::Keys(keys) => {
+                keys.iter().find(|(key, _)| *key == wanted).map_or(Keep::Nothing, |(_, keep)| *keep)
+            }
+        }
+    }
+
+    fn item(self) -> Keep {
+        match self {
+            Keep::All => Keep::All,
+            Keep::Nothing | Keep::Keys(_) => Keep::Nothing,
+            Keep::Items(item) => *item,
+        }
+    }
+
+    fn stores(self) -> bool {
+        !matches!(self, Keep::Nothing)
+    }
+}
 
 /// The reason why a text is not exactly one JSON object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,9 +65,14 @@ pub enum JsonError {
 
 /// Parses a text with exactly one JSON object.
 pub(crate) fn parse_object(text: &str) -> Result<Map<String, Json>, JsonError> {
+    parse_kept(text, Keep::All)
+}
+
+/// Parses a text with exactly one JSON object, and stores only some of its values.
+pub(crate) fn parse_kept(text: &str, keep: Keep) -> Result<Map<String, Json>, JsonError> {
     let values = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth: 0, values: &values }.deserialize(&mut deserializer);
+    let value = Strict { depth: 0, values: &values, keep }.deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     match value.map_err(|error| JsonError::Invalid(error.to_string()))? {
         Json::Object(fields) => Ok(fields),
@@ -39,6 +86,7 @@ pub(crate) fn parse_object(text: &str) -> Result<Map<String, Json>, JsonError> {
 struct Strict<'c> {
     depth: usize,
     values: &'c Cell<usize>,
+    keep: Keep,
 }
 
 impl<'c> Strict<'c> {
@@ -95,34 +143,35 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Json, E> {
-        Ok(Json::from(value))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Json, E> {
-        Ok(Json::from(value))
+        Ok(if self.keep.stores() { Json::from(value) } else { Json::Null })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
-        let inner = self.inner()?;
+        let inner = Strict { keep: self.keep.item(), ..self.inner()? };
         let mut items = Vec::new();
         while let Some(item) = list.next_element_seed(inner)? {
-            items.push(item);
+            if inner.keep.stores() {
+                items.push(item);
+            }
         }
         Ok(Json::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Json, A::Error> {
         let inner = self.inner()?;
-        let mut fields = Map::new();
-        while let Some(key) = object.next_key::<String>()? {
-            if fields.contains_key(&key) {
+        let (mut fields, mut seen) = (Map::new(), Seen::default());
+        while let Some(key) = object.next_key_seed(Key)? {
+            if !seen.add(key.clone()) {
                 return Err(A::Error::custom(format!(
                     "an object has the key `{}` twice",
                     key.escape_debug()
                 )));
             }
-            let value = object.next_value_seed(inner)?;
-            fields.insert(key, value);
+            let keep = self.keep.of(&key);
+            let value = object.next_value_seed(Strict { keep, ..inner })?;
+            if keep.stores() {
+                fields.insert(key.into_owned(), value);
+            }
         }
         Ok(Json::Object(fields))
     }
@@ -132,10 +181,15 @@ impl<'de> Visitor<'de> for Strict<'_> {
 mod tests {
     use super::*;
 
+    /// No value of these texts is stored.
+    const NONE: Keep = Keep::Keys(&[]);
+
     #[track_caller]
     fn refused(text: &str, why: &str) {
-        let error = parse_object(text).unwrap_err().to_string();
-        assert!(error.contains(why), "{error}");
+        for keep in [Keep::All, NONE] {
+            let error = parse_kept(text, keep).unwrap_err().to_string();
+            assert!(error.contains(why), "{keep:?} {error}");
+        }
     }
 
     #[test]
@@ -154,6 +208,28 @@ mod tests {
         refused("[]", "no JSON object");
         refused("\"{}\"", "no JSON object");
         refused("", "not valid JSON");
+        let many: String = (0..1000).map(|key| format!("\"{key}\":0,")).collect();
+        refused(&format!(r#"{{{many}"999":1}}"#), "the key `999` twice");
+        refused(&format!(r#"{{{many}"\u0030":1}}"#), "the key `0` twice");
+        assert!(parse_kept(&format!(r#"{{{many}"x":{{{many}"x":1}}}}"#), NONE).is_ok());
+    }
+
+    #[test]
+    fn stores_only_what_is_kept() {
+        let keep = Keep::Keys(&[
+            ("a", Keep::All),
+            ("k", Keep::Keys(&[("b", Keep::All)])),
+            ("l", Keep::Items(&Keep::Keys(&[("c", Keep::All)]))),
+        ]);
+        let check = |text: &str, expected: &str| {
+            let fields = parse_kept(text, keep).unwrap();
+            assert_eq!(Json::Object(fields).to_string(), expected, "{text}");
+        };
+        check(r#"{"a":{"x":[1,"t"]},"y":{"a":1}}"#, r#"{"a":{"x":[1,"t"]}}"#);
+        check(r#"{"k":{"a":1,"b":"t"},"l":[{"c":1,"d":2},3,"t"]}"#, r#"{"k":{"b":"t"},"l":[{"c":1},3,"t"]}"#);
+        check(r#"{"\u0061":1}"#, r#"{"a":1}"#);
+        check(r#"{"k":[{"b":1}],"l":{"c":1}}"#, r#"{"k":[],"l":{}}"#);
+        check(r#"{"k":"t","l":null}"#, r#"{"k":"t","l":null}"#);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod codex;
 use serde_json::{Map, Value as Json};
 
 use crate::agent::AgentId;
-use crate::json::{self, JsonError};
+use crate::json::{self, JsonError, Keep};
 use crate::limits::TOKENS_MAX;
 use crate::spec::TranscriptFamily;
 
@@ -113,22 +113,30 @@ pub enum StreamProblem {
 
 /// Reads one line of the stream, without its line break.
 pub fn stream_line(agent: AgentId, line: &[u8]) -> Result<StreamLine, StreamProblem> {
-    let fields = object(line)?;
     match agent.spec().families.transcript {
-        TranscriptFamily::Messages => claude::stream(&fields),
-        TranscriptFamily::Items => codex::stream(&fields),
-        TranscriptFamily::Unread => Ok(StreamLine::default()),
+        TranscriptFamily::Messages => claude::stream(&object(line, claude::KEPT)?),
+        TranscriptFamily::Items => codex::stream(&object(line, Keep::All)?),
+        TranscriptFamily::Unread => object(line, Keep::Keys(&[])).map(|_| StreamLine::default()),
     }
 }
 
 /// Reads the usage and the calls in one line of a transcript, without its line break.
 pub fn transcript_usage(agent: AgentId, line: &[u8]) -> Result<StreamLine, StreamProblem> {
-    let fields = object(line)?;
-    let mut read = match agent.spec().families.transcript {
-        TranscriptFamily::Messages => claude::transcript(&fields)?,
-        TranscriptFamily::Items => codex::transcript(&fields)?,
-        TranscriptFamily::Unread => StreamLine::default(),
-    };
+    let (fields, mut read);
+    match agent.spec().families.transcript {
+        TranscriptFamily::Messages => {
+            fields = object(line, claude::KEPT)?;
+            read = claude::transcript(&fields)?;
+        }
+        TranscriptFamily::Items => {
+            fields = object(line, Keep::All)?;
+            read = codex::transcript(&fields)?;
+        }
+        TranscriptFamily::Unread => {
+            fields = object(line, Keep::Keys(&[("timestamp", Keep::All)]))?;
+            read = StreamLine::default();
+        }
+    }
     text(&fields, "timestamp").clone_into(&mut read.time);
     Ok(read)
 }
@@ -138,9 +146,9 @@ pub fn transcript_words(agent: AgentId) -> impl Iterator<Item = &'static str> {
     agent.spec().transcript.words.iter().copied().chain(["usage"])
 }
 
-fn object(line: &[u8]) -> Result<Map<String, Json>, StreamProblem> {
+fn object(line: &[u8], keep: Keep) -> Result<Map<String, Json>, StreamProblem> {
     let line = str::from_utf8(line).map_err(|_| StreamProblem::NotUtf8)?;
-    Ok(json::parse_object(line)?)
+    Ok(json::parse_kept(line, keep)?)
 }
 
 fn text<'a>(fields: &'a Map<String, Json>, key: &str) -> &'a str {

@@ -3,6 +3,24 @@
 use serde_json::{Map, Value as Json};
 
 use super::{StreamCall, StreamLine, StreamProblem, Tokens, UsageReport, text, tokens};
+use crate::json::Keep;
+
+/// The values that are read from a line of a stream or a transcript. Texts and results of tools are left out.
+pub(super) const KEPT: Keep = Keep::Keys(&[
+    ("type", Keep::All),
+    ("session_id", Keep::All),
+    ("timestamp", Keep::All),
+    ("parent_tool_use_id", Keep::All),
+    ("isSidechain", Keep::All),
+    ("usage", Keep::All),
+    ("message", MESSAGE),
+]);
+
+const MESSAGE: Keep =
+    Keep::Keys(&[("id", Keep::All), ("usage", Keep::All), ("content", Keep::Items(&BLOCK))]);
+
+const BLOCK: Keep =
+    Keep::Keys(&[("type", Keep::All), ("id", Keep::All), ("name", Keep::All), ("input", Keep::All)]);
 
 pub(super) fn stream(line: &Map<String, Json>) -> Result<StreamLine, StreamProblem> {
     let session = Some(text(line, "session_id")).filter(|id| !id.is_empty()).map(str::to_owned);
