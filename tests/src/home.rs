@@ -82,7 +82,7 @@ impl Home {
     /// them (`cargo xtask test` does). Returns an error if they are missing.
     pub fn with_castellan(name: &str, config: &str, rules: &str) -> Result<Home> {
         let home = Home::new(name)?;
-        for binary in ["castellan", "castellan-hook"] {
+        for binary in ["castellan", "castellan-hook", "castellan-sandbox"] {
             home.link(binary)?;
         }
         home.write(&home.castellan().join("config/config.toml"), config)?;

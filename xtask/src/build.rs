@@ -10,13 +10,15 @@ use crate::root;
 pub(crate) struct Built {
     pub(crate) castellan: PathBuf,
     pub(crate) hook: PathBuf,
+    pub(crate) launcher: PathBuf,
 }
 
 /// Builds the release binaries. Links the hook statically if possible: shared libraries add half of its run time.
 pub(crate) fn release() -> anyhow::Result<Built> {
     cargo(&["build", "--release", "--package", "castellan-cli"], "")?;
     let hook = small_static("castellan-hook", "castellan-hook")?;
-    Ok(Built { castellan: target()?.join("release/castellan"), hook })
+    let launcher = small_static("castellan-launcher", "castellan-sandbox")?;
+    Ok(Built { castellan: target()?.join("release/castellan"), hook, launcher })
 }
 
 /// Builds a small program of a package, as the hook or the launcher.

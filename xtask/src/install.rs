@@ -23,7 +23,12 @@ pub(crate) fn install(words: &[&str]) -> anyhow::Result<()> {
     let bin = bin_directory(&options)?;
     let built = build::release()?;
     fs::create_dir_all(&bin).with_context(|| format!("`{}` cannot be made", bin.display()))?;
-    for (from, name) in [(&built.castellan, "castellan"), (&built.hook, "castellan-hook")] {
+    let programs = [
+        (&built.castellan, "castellan"),
+        (&built.hook, "castellan-hook"),
+        (&built.launcher, "castellan-sandbox"),
+    ];
+    for (from, name) in programs {
         let to = bin.join(name);
         let changed = copy(from, &to)?;
         println!("{} {}", if changed { "installed" } else { "unchanged" }, to.display());

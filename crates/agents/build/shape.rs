@@ -360,7 +360,16 @@ pub(crate) struct Run {
     pub(crate) stream_words: Vec<String>,
     pub(crate) unsaved: Vec<String>,
     pub(crate) transcripts: Vec<TranscriptPlace>,
+    pub(crate) sandbox: Needs,
     pub(crate) observer: Option<Observer>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Needs {
+    pub(crate) hosts: Vec<String>,
+    pub(crate) address_variables: Vec<String>,
+    pub(crate) home_files: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

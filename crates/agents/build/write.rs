@@ -232,11 +232,16 @@ fn run(run: &Run) -> String {
         let (folder, levels, names_parent) = (&place.folder, place.levels, place.names_parent);
         format!("TranscriptPlace {{ folder: {folder:?}, levels: {levels}, names_parent: {names_parent} }}")
     });
+    let needs = &run.sandbox;
+    let sandbox = format!(
+        "Needs {{ hosts: &{:?}, address_variables: &{:?}, home_files: &{:?} }}",
+        needs.hosts, needs.address_variables, needs.home_files
+    );
     let observer = run.observer.as_ref().map(observer);
     let observer = observer.map_or("None".to_owned(), |observer| format!("Some({observer})"));
     format!(
         "Run {{ new_session: {:?}, selects_session: &{:?}, streams: {streams}, stream_words: &{:?}, unsaved: &{:?}, \
-         transcripts: {transcripts}, observer: {observer} }}",
+         transcripts: {transcripts}, sandbox: {sandbox}, observer: {observer} }}",
         run.new_session, run.selects_session, run.stream_words, run.unsaved
     )
 }

@@ -83,8 +83,8 @@ pub use question::{Question, file_input, shell_call};
 pub use reply::{Message, Reply, encode, encode_failure, encode_refusal, is_deferral, is_denial};
 pub use run::{
     ConfigProblem, GivenSession, ObserverFiles, ObserverProblem, can_observe, given_session,
-    guarded_arguments, has_own_home, is_session_id, is_stream, observer_arguments, observer_config,
-    observer_files, observer_variables, stream_words, transcript_places, unsaved,
+    guarded_arguments, has_own_home, home_files, is_session_id, is_stream, needed_hosts, observer_arguments,
+    observer_config, observer_files, observer_variables, stream_words, transcript_places, unsaved,
 };
 pub use settings::{
     Foreign, HOOK_NAME, Inspection, Registered, SettingsProblem, inspect, register, unregister,

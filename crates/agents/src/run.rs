@@ -137,6 +137,31 @@ pub fn observer_variables(agent: AgentId, is_on: impl Fn(&str) -> bool) -> Vec<&
     groups.iter().filter(is_given).flat_map(|group| group.names).copied().collect()
 }
 
+/// Returns the hosts that an agent in a sandbox needs, as `HOST` or `HOST:PORT`. `variable` reads the agent's environment.
+pub fn needed_hosts(agent: AgentId, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let needs = &agent.spec().run.sandbox;
+    let given = needs.address_variables.iter().filter_map(|name| host_of(&variable(name)?));
+    needs.hosts.iter().map(|host| (*host).to_owned()).chain(given).collect()
+}
+
+/// Returns the files in the home, outside of the agent's directory, that the agent writes.
+pub fn home_files(agent: AgentId) -> &'static [&'static str] {
+    agent.spec().run.sandbox.home_files
+}
+
+/// Returns host and port of a URL of HTTP.
+fn host_of(url: &str) -> Option<String> {
+    let (port, rest) = match url.split_once("://")? {
+        ("https", rest) => (443, rest),
+        ("http", rest) => (80, rest),
+        _ => return None,
+    };
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.contains(']'));
+    Some(if has_port { host.to_owned() } else { format!("{host}:{port}") })
+}
+
 /// Reports whether an observer has a home of its own.
 pub fn has_own_home(agent: AgentId, is_on: impl Fn(&str) -> bool) -> bool {
     agent.spec().run.observer.as_ref().is_some_and(|observer| observer.home_with.is_none_or(is_on))

@@ -8,7 +8,7 @@ mod run;
 use castellan_event::ToolKind;
 
 pub use run::TranscriptPlace;
-pub(crate) use run::{Observer, ObserverConfig, Run, Variables};
+pub(crate) use run::{Needs, Observer, ObserverConfig, Run, Variables};
 
 /// The data of one agent.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use castellan_event::ToolKind;
 
 use crate::spec::{
     Acts, AgentPaths, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless,
-    IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, Native, NativeFamily, Objections,
-    Observer, ObserverConfig, Options, PathKind, Place, PluginFamily, ReaderFamily, RegistrationFamily,
-    ReplyFamily, Run, ServerFamily, Settings, Snapshots, Spec, SwitchFamily, ToolSpec, Transcript,
-    TranscriptFamily, TranscriptPlace, Variables, Version,
+    IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, Native, NativeFamily, Needs,
+    Objections, Observer, ObserverConfig, Options, PathKind, Place, PluginFamily, ReaderFamily,
+    RegistrationFamily, ReplyFamily, Run, ServerFamily, Settings, Snapshots, Spec, SwitchFamily, ToolSpec,
+    Transcript, TranscriptFamily, TranscriptPlace, Variables, Version,
 };
 
 include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -136,3 +136,12 @@ pub(crate) const OBSERVER_CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Characters of a tool's input in a record of an attempt (claude-mem's limit).
 pub(crate) const ATTEMPT_INPUT_CHARS: usize = 4096;
+
+/// Bytes of a stored probe of this machine: a few words.
+pub(crate) const PROBE_BYTES_MAX: u64 = 4096;
+
+/// Connections at once to one port of the loopback that a sandbox has: an agent opens some ten to its model.
+pub(crate) const FORWARDED_CONNECTIONS_MAX: usize = 128;
+
+/// Bytes of the system's certificates: they have some 200 KiB.
+pub(crate) const CERTIFICATES_BYTES_MAX: u64 = 4 * 1024 * 1024;

@@ -30,12 +30,15 @@ mod plan_file;
 mod policy;
 mod presence;
 mod progress;
+mod random;
 mod registration;
 mod run;
 mod sandbox;
+mod signals;
 mod text_file;
 mod times;
 mod values;
+mod variables;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,7 +4,9 @@
 //! The files of `run/` have one part each. Those that start no process are tested without one.
 
 mod begin;
+mod begun;
 mod between;
+mod boxed;
 mod budget;
 mod environment;
 mod launch;
@@ -13,10 +15,8 @@ mod meter;
 mod observer;
 mod own_settings;
 mod program;
-mod random;
 mod rejected;
 mod reporter;
-pub(crate) mod signals;
 mod spending;
 mod stream;
 mod sums;
@@ -26,7 +26,6 @@ mod watch;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -36,15 +35,14 @@ use castellan_agents::{
     unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
-use castellan_policy::Profile;
-use rustix::process::{Pid, WaitStatus};
+use castellan_policy::{Profile, SandboxMode};
 
+use self::begun::Begun;
 use self::budget::Budgets;
 use self::launch::{Launch, guarded, hook, locked_down};
 use self::meter::{Cause, Meter, warn};
 use self::own_settings::OwnSettings;
 use self::program::{NoProgram, Program};
-pub(crate) use self::random::random_id;
 use self::rejected::Rejected;
 use self::reporter::Reporter;
 use self::sums::SessionSums;
@@ -52,10 +50,12 @@ use self::transcripts::Transcripts;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::STREAM_END_TIME;
-use crate::plan_file;
+use crate::random::random_id;
+use crate::sandbox::Prepared;
+use crate::signals;
+use crate::{launch as daemon_launch, plan_file};
 
 pub(crate) use begin::{BEGIN, begin};
-pub(crate) use environment::COMMON as COMMON_VARIABLES;
 
 /// The start that a person asks for.
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub(crate) struct Request<'a> {
     pub(crate) plan: Option<&'a Path>,
     /// The agent gets its own settings without a plan, too.
     pub(crate) own_settings: bool,
+    /// The agent starts in a sandbox, whatever the settings say.
+    pub(crate) sandbox: bool,
     /// In tokens.
     pub(crate) budget_invocation: Option<u64>,
     /// In tokens.
@@ -85,7 +87,10 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     let Some((name, user)) = options.command.split_first() else { return Ok(Exit::Usage) };
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
-    let run = client.start_run(options.profile.map(|profile| profile.as_str()), false)?;
+    daemon_launch::ensure(layout.home(), &client)?;
+    let in_force = client.sandbox()?;
+    let is_sandboxed = options.sandbox || in_force.mode != SandboxMode::Off.as_str();
+    let run = client.start_run(options.profile.map(|profile| profile.as_str()), is_sandboxed)?;
     let is_observer = !run.has_tools;
     // The settings stay until the end of all processes below.
     let settings = if is_observer {
@@ -103,13 +108,17 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     let budgets = Budgets::new(options.budget_invocation, options.budget_session, is_observer);
     let is_stream = is_stream(program.agent, &program.words(&launch.arguments));
     let session = if budgets.is_some() { session(&program, &mut launch, is_stream)? } else { None };
+    let sandbox = match is_sandboxed {
+        true => Some(boxed::prepare(&program, &launch, &in_force, &layout, &client)?),
+        false => None,
+    };
     let meter = meter(&program, &launch, (budgets, is_observer), &layout, client)?;
     // A session whose budget is spent starts no agent.
     if session.is_some_and(|session| meter.begin(&session)) {
         meter.record_end();
         return Ok(exit_for(&meter).unwrap_or(Exit::RunFailed));
     }
-    start(&program, &launch, is_stream, budgets.is_some(), meter)
+    start((&program, &launch, sandbox), is_stream, budgets.is_some(), meter)
 }
 
 fn reject_settings(options: &Request<'_>) -> anyhow::Result<()> {
@@ -211,8 +220,7 @@ fn meter(
 
 /// Starts the agent, waits for its end and ends all that remains.
 fn start(
-    program: &Program,
-    launch: &Launch,
+    (program, launch, sandbox): (&Program, &Launch, Option<Prepared>),
     is_stream: bool,
     has_budget: bool,
     meter: Meter,
@@ -220,17 +228,12 @@ fn start(
     let meter = Arc::new(meter);
     tree::adopt().context("castellan cannot adopt the agent's processes")?;
     let caught = signals::catch().context("signals cannot be caught")?;
-    let mut command = begin::command(program, &launch.arguments);
-    command.env_clear().envs(launch.environment.iter().map(|(name, value)| (name, value)));
-    if let Some(directory) = &launch.directory {
-        command.current_dir(directory);
-    }
-    if is_stream {
-        command.stdout(Stdio::piped());
-    }
-    let mut child = command.spawn().context("castellan cannot start itself")?;
-    let agent = Pid::from_child(&child);
-    let watched = watch::watch(&mut child, has_budget, &meter);
+    let mut begun = match sandbox {
+        Some(sandbox) => Begun::in_sandbox(sandbox, is_stream)?,
+        None => Begun::plain(program, launch, is_stream)?,
+    };
+    let agent = begun.agent;
+    let watched = watch::watch(begun.stdout.take(), has_budget, &meter);
     let forwarded = caught.forward(agent);
     if watched.is_err() || forwarded.is_err() {
         tree::end_all();
@@ -240,14 +243,15 @@ fn start(
     let status = tree::wait_for(agent).context("the end of the agent cannot be seen")?;
     let left = tree::end_all();
     tree::collect();
+    let ended = begun.ended(status)?;
     for pid in left {
         warn(&format!("process {pid} of the agent still runs: castellan may not end it"));
     }
     drop(looking);
     // All writers have ended, so the copy ends.
     let _ended = copied.recv_timeout(STREAM_END_TIME);
-    watch::last_look(&meter, status.exit_status() == Some(0));
-    Ok(exit_for(&meter).unwrap_or_else(|| exit_of_agent(status)))
+    watch::last_look(&meter, ended == Exit::Agent(0));
+    Ok(exit_for(&meter).unwrap_or(ended))
 }
 
 fn exit_for(meter: &Meter) -> Option<Exit> {
@@ -255,11 +259,4 @@ fn exit_for(meter: &Meter) -> Option<Exit> {
         Cause::Exceeded(..) | Cause::Unreadable(_) => Exit::Budget,
         Cause::Failed(_) => Exit::RunFailed,
     })
-}
-
-/// Returns the agent's exit code; 128 and the number of the signal that ended the agent.
-fn exit_of_agent(status: WaitStatus) -> Exit {
-    let signal = status.terminating_signal().map(|signal| 128 + signal);
-    let code = status.exit_status().or(signal).and_then(|code| u8::try_from(code).ok());
-    code.map_or(Exit::RunFailed, Exit::Agent)
 }

@@ -1,7 +1,9 @@
 //! Sandboxes: prepares one for a command by the settings in force, starts it with the proxy of its network, and shows what
 //! the kernel enforces. It must not know how the kernel does so.
 
+mod capabilities;
 mod egress;
+mod forward;
 mod paths;
 mod report;
 mod request;
@@ -20,6 +22,7 @@ use castellan_sandbox::{
     Capabilities, LaunchError, Network, Outcome, Plan, Policy, Ports, Report, Running, Streams, plan, survey,
 };
 
+use castellan_wire::Home;
 use rustix::process::Pid;
 
 use self::egress::Egress;
@@ -27,12 +30,13 @@ use self::request::Wanted;
 use crate::directories::Directories;
 use crate::launch;
 use crate::output::{WARNING, write_messages};
-use crate::run::signals;
+use crate::signals;
 
+pub(crate) use self::capabilities::fresh as probe;
 use self::report::missing;
-pub(crate) use self::report::{lines, warn_of_missing};
+pub(crate) use self::report::{lines, record, warn_of_missing};
 pub(crate) use self::request::OwnFiles;
-pub(crate) use self::variables::variables;
+pub(crate) use self::variables::{tools, variables};
 
 /// A command and its sandbox.
 #[derive(Debug)]
@@ -68,7 +72,10 @@ pub(crate) struct Prepared {
     plan: Plan,
     pub(crate) report: Report,
     launcher: PathBuf,
+    home: Home,
     egress: Option<Egress>,
+    /// Ports of the loopback that the sandbox has, too. Their listeners come after those of the proxy.
+    forwarded: Vec<u16>,
     /// Proxies that listen outside, where the sandbox has no network of its own.
     proxies: Vec<Proxy>,
 }
@@ -84,7 +91,7 @@ pub(crate) struct Started {
 /// Prepares the sandbox of a command. Nothing runs yet.
 pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
     let launcher = launcher()?;
-    let capabilities = Capabilities::all();
+    let capabilities = capabilities::known(&launcher, request.layout.home());
     let directory = match request.directory {
         Some(directory) => directory.to_owned(),
         None => {
@@ -124,10 +131,19 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
         policy.network = Network::Hosts { outside: Some(ports) };
         (made, report) = planned(&policy, &capabilities, request.command)?;
     }
+    let mut forwarded = Vec::new();
+    if is_filtered && !made.listeners.is_empty() {
+        let hosts = request.in_force.hosts.iter().chain(request.hosts);
+        forwarded = hosts.filter_map(|host| forward::port(host)).collect();
+        forwarded.sort_unstable();
+        forwarded.dedup();
+        made.listeners.extend(&forwarded);
+    }
     if request.is_required && !report.is_enforced() {
         return Err(NotEnforced(report).into());
     }
-    Ok(Prepared { plan: made, report, launcher, egress, proxies })
+    let home = request.layout.home().clone();
+    Ok(Prepared { plan: made, report, launcher, home, egress, forwarded, proxies })
 }
 
 fn planned(
@@ -171,11 +187,20 @@ fn show(event: Event) {
 /// Waits for the end of everything in a sandbox. Signals to this process go to the command.
 pub(crate) fn wait(started: Started) -> anyhow::Result<Outcome> {
     let caught = signals::catch().context("signals cannot be caught")?;
-    let launcher = i32::try_from(started.running.id()).ok().and_then(Pid::from_raw);
-    caught
-        .forward(launcher.context("the sandbox has no process id")?)
-        .context("signals cannot be forwarded")?;
-    Ok(started.running.wait()?)
+    caught.forward(started.launcher()?).context("signals cannot be forwarded")?;
+    Ok(started.wait()?)
+}
+
+impl Started {
+    /// The process that passes signals on to the command.
+    pub(crate) fn launcher(&self) -> anyhow::Result<Pid> {
+        i32::try_from(self.running.id()).ok().and_then(Pid::from_raw).context("the sandbox has no process id")
+    }
+
+    /// Waits for the end of everything in the sandbox.
+    pub(crate) fn wait(self) -> Result<Outcome, LaunchError> {
+        self.running.wait()
+    }
 }
 
 impl Prepared {
@@ -185,12 +210,15 @@ impl Prepared {
         if let Some(stdout) = stdout {
             streams.stdout = stdout;
         }
-        let mut running = castellan_sandbox::start(&self.plan, &self.launcher, streams)?;
-        let listeners: Vec<OwnedFd> = running.listeners.drain(..).collect();
-        if let Some(egress) = &self.egress {
-            for listener in listeners {
-                self.proxies.push(proxy(listener.into(), egress)?);
-            }
+        let started = castellan_sandbox::start(&self.plan, &self.launcher, streams);
+        let mut running = started.inspect_err(|_| capabilities::forget(&self.home))?;
+        let mut listeners: Vec<OwnedFd> = running.listeners.drain(..).collect();
+        let of_forwards = listeners.split_off(listeners.len().saturating_sub(self.forwarded.len()));
+        for (listener, port) in of_forwards.into_iter().zip(self.forwarded) {
+            forward::start(listener.into(), port)?;
+        }
+        for (listener, egress) in listeners.into_iter().zip(self.egress.iter().cycle()) {
+            self.proxies.push(proxy(listener.into(), egress)?);
         }
         Ok(Started { running, _proxies: self.proxies, _egress: self.egress })
     }

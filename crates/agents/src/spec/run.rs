@@ -14,8 +14,20 @@ pub(crate) struct Run {
     /// Options without which the agent writes its transcript.
     pub(crate) unsaved: &'static [&'static str],
     pub(crate) transcripts: &'static [TranscriptPlace],
+    pub(crate) sandbox: Needs,
     /// The lockdown; `None` if nobody has measured one.
     pub(crate) observer: Option<Observer>,
+}
+
+/// The needs of an agent in a sandbox.
+#[derive(Debug)]
+pub(crate) struct Needs {
+    /// Hosts that the agent itself connects to.
+    pub(crate) hosts: &'static [&'static str],
+    /// Variables with the URL of such a host.
+    pub(crate) address_variables: &'static [&'static str],
+    /// Files in the home, outside of the agent's directory, that the agent writes.
+    pub(crate) home_files: &'static [&'static str],
 }
 
 /// A place of transcripts, below the agent's own directory.

@@ -26,6 +26,10 @@ pub(crate) struct Options {
     #[arg(long)]
     own_settings: bool,
 
+    /// Start the agent in a sandbox; default: as `sandbox.mode` says
+    #[arg(long)]
+    sandbox: bool,
+
     /// End the agent after more tokens in this start; observers: 50000
     #[arg(long, value_name = "TOKENS")]
     budget_invocation: Option<u64>,
@@ -44,6 +48,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         profile: options.profile,
         plan: options.plan.as_deref(),
         own_settings: options.own_settings,
+        sandbox: options.sandbox,
         budget_invocation: options.budget_invocation,
         budget_session: options.budget_session,
         command: &options.command,

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use castellan_policy::{SandboxFiles, SandboxMode, SandboxNetwork};
 use castellan_sandbox::{LaunchError, Reason};
+use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::global::Global;
@@ -23,6 +24,15 @@ pub(crate) struct Options {
 enum What {
     /// Run a command in a sandbox, by the settings in force
     Run(Run),
+    /// Show what the kernel of this machine enforces, how that was tested, and what its absence costs
+    Probe(Probe),
+}
+
+#[derive(Debug, clap::Args)]
+struct Probe {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -50,6 +60,7 @@ struct Run {
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     match &options.what {
+        What::Probe(options) => probe(global, options),
         What::Run(run) => match start(global, run) {
             Ok(exit) => Ok(exit),
             Err(error) => {
@@ -60,6 +71,43 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
             }
         },
     }
+}
+
+/// Probes by use. The answer is no if something is missing.
+fn probe(global: &Global, options: &Probe) -> anyhow::Result<Exit> {
+    let found = sandbox::probe(&sandbox::launcher()?, global.layout()?.home());
+    let mut out = anstream::stdout();
+    if options.json {
+        let checks = found.checks.iter().map(|check| {
+            json!({
+                "what": check.what,
+                "works": check.works,
+                "tested": check.tested,
+                "found": check.found,
+                "costs": check.costs,
+            })
+        });
+        let checks: Vec<Json> = checks.collect();
+        let all = json!({ "version": 1, "container": found.container, "checks": checks });
+        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+        return Ok(if found.checks.iter().all(|check| check.works) { Exit::Done } else { Exit::No });
+    }
+    for check in &found.checks {
+        let (style, mark) = if check.works { (output::GOOD, "works") } else { (output::WARN, "absent") };
+        writeln!(out, "{style}{mark:<6}{style:#}  {}: {}", check.what, output::printable(&check.found))?;
+        writeln!(out, "        {}tested: {}{:#}", output::FAINT, check.tested, output::FAINT)?;
+        if !check.works {
+            writeln!(out, "        without it: {}", check.costs)?;
+        }
+    }
+    if !found.container.is_empty() {
+        writeln!(
+            out,
+            "this is a container ({}), which may permit less",
+            output::printable(&found.container.join(", "))
+        )?;
+    }
+    Ok(if found.checks.iter().all(|check| check.works) { Exit::Done } else { Exit::No })
 }
 
 /// Runs a command. The process is registered as a run, so that agents below it are known to be in a sandbox.
@@ -91,7 +139,7 @@ fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
     } else {
         sandbox::warn_of_missing(&prepared.report)?;
     }
-    client.note_run(castellan_daemon::RunNote::Sandbox, &lines.join("\n"))?;
+    client.note_run(castellan_daemon::RunNote::Sandbox, &sandbox::record(&prepared.report))?;
     let outcome = sandbox::wait(prepared.start(None)?)?;
     if outcome.reason == Reason::OutOfTime {
         write_messages(

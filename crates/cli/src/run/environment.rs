@@ -5,34 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use castellan_agents::{AgentId, observer_variables, off_variables};
 
-/// Variables of every program.
-pub(crate) const COMMON: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TERM",
-    "COLORTERM",
-    "NO_COLOR",
-    "TMPDIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-];
-
-/// The beginning of the names of variables for parts of a language.
-const LANGUAGE: &str = "LC_";
+use crate::variables::is_common;
 
 /// Returns the variables of an agent that is not locked down.
 pub(crate) fn guarded(
@@ -53,10 +26,7 @@ pub(crate) fn observer(
     let own = observer_variables(agent, |name| is_on(&all, name));
     let is_listed = |name: &OsStr| {
         let Some(name) = name.to_str() else { return false };
-        COMMON.contains(&name)
-            || name.starts_with(LANGUAGE)
-            || own.contains(&name)
-            || more.iter().any(|more| more == name)
+        is_common(name) || own.contains(&name) || more.iter().any(|more| more == name)
     };
     all.iter().filter(|(name, _)| is_listed(name)).cloned().collect()
 }

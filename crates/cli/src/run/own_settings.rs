@@ -15,12 +15,12 @@ use rustix::process::getpid;
 
 use super::meter::warn;
 use super::observer::check_private;
-use super::random::random;
 use super::rejected::Rejected;
 use super::tree;
 use crate::limits::RUN_LEFTOVERS_MAX;
 use crate::native::{self, Rendered, Sandbox, Wanted};
 use crate::output::printable;
+use crate::random::random;
 
 /// The settings that one agent uses. Dropping them removes their files.
 #[derive(Debug)]

@@ -5,9 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
-
-use super::between::Between;
+use super::between::{Between, wait_for_space};
 use super::lines::{Line, Lines};
 use crate::limits::{STREAM_CHUNK_BYTES, STREAM_LINE_BYTES_MAX};
 
@@ -102,13 +100,6 @@ fn write(to: &mut File, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-pub(crate) fn wait_for_space(to: impl AsFd) -> io::Result<()> {
-    match poll(&mut [PollFd::new(&to, PollFlags::OUT)], None) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }
 
 #[cfg(test)]

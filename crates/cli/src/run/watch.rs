@@ -3,8 +3,8 @@
 //! A part of an agent's output on which castellan panics may hide what was spent. With a budget, or in an observer, it
 //! ends the agent; otherwise the copy of the output goes on.
 
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::Child;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::Builder;
@@ -18,13 +18,13 @@ use crate::limits::TRANSCRIPT_POLL;
 /// Starts the threads that read the stream and the transcripts. The first channel ends with the copy of the stream; the
 /// end of the second one ends the other thread.
 pub(crate) fn watch(
-    child: &mut Child,
+    stdout: Option<File>,
     has_budget: bool,
     meter: &Arc<Meter>,
 ) -> anyhow::Result<(Receiver<()>, Sender<()>)> {
     let (copying, copied) = mpsc::channel();
     let (looking, ended) = mpsc::channel();
-    if let Some(from) = child.stdout.take() {
+    if let Some(from) = stdout {
         let (meter, to) = (Arc::clone(meter), stream::output()?);
         enlarge(&from);
         let copy = move || {

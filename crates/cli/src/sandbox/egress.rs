@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use castellan_daemon::SandboxInForce;
+use castellan_files::{read_text, write_private};
 use castellan_proxy::{
     CertificateFiles, HostPattern, HostRule, Range, RequestRule, Secret, Settings, environment,
 };
 
-use crate::run::random_id;
+use crate::limits::CERTIFICATES_BYTES_MAX;
+use crate::random::random_id;
 
 /// Files with the certificates that programs outside trust.
 const SYSTEM_CERTIFICATES: &[&str] = &[
@@ -104,11 +106,13 @@ impl Certificates {
         let failed = || format!("`{}`", dir.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&dir).with_context(failed)?;
         let certificates = Certificates { dir: dir.clone() };
-        let system = SYSTEM_CERTIFICATES.iter().find_map(|file| std::fs::read_to_string(file).ok());
+        let system = SYSTEM_CERTIFICATES
+            .iter()
+            .find_map(|file| read_text(Path::new(file), CERTIFICATES_BYTES_MAX).ok());
         let bundle = format!("{}\n{authority}", system.unwrap_or_default());
         let [of_bundle, of_authority] = certificates.paths();
-        std::fs::write(of_bundle, bundle).with_context(failed)?;
-        std::fs::write(of_authority, authority).with_context(failed)?;
+        write_private(&of_bundle, bundle.as_bytes()).with_context(failed)?;
+        write_private(&of_authority, authority.as_bytes()).with_context(failed)?;
         Ok(certificates)
     }
 

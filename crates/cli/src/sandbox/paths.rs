@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use castellan_agents::{AgentId, directory_name};
 use castellan_event::Scope;
 use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
 
@@ -12,18 +13,14 @@ use crate::native::named_place;
 /// Names in a workspace that stay absent if they are absent: programs outside would read and obey them.
 const KEPT_ABSENT: &[&str] = &[
     ".castellan",
-    ".claude",
-    ".codex",
     ".cursor",
     ".devcontainer",
     ".envrc",
-    ".gemini",
     ".git",
     ".githooks",
     ".husky",
     ".idea",
     ".mcp.json",
-    ".qwen",
     ".vscode",
 ];
 
@@ -85,8 +82,12 @@ pub(super) fn sockets(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
 pub(super) fn protected(directory: &Path, may_commit: bool) -> Vec<PathBuf> {
     let named =
         planted_patterns().filter_map(|pattern| below(directory, pattern)).filter(|path| path.exists());
-    let absent =
-        KEPT_ABSENT.iter().map(|name| directory.join(name)).filter(|path| path.symlink_metadata().is_err());
+    let absent = KEPT_ABSENT
+        .iter()
+        .copied()
+        .chain(AgentId::ALL.map(directory_name))
+        .map(|name| directory.join(name))
+        .filter(|path| path.symlink_metadata().is_err());
     let git = directory.join(".git");
     let git = match may_commit && git.is_dir() {
         true => GIT_SETTINGS.iter().map(|name| git.join(name)).collect(),

@@ -24,6 +24,19 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     report.items.iter().map(line).collect()
 }
 
+/// Returns the text of the record: the parts that are not enforced first, because a record has a limit.
+pub(crate) fn record(report: &Report) -> String {
+    let (enforced, missing): (Vec<&Item>, Vec<&Item>) = report.items.iter().partition(|item| item.enforced);
+    let named = |items: &[&Item]| {
+        let texts: Vec<String> = items
+            .iter()
+            .map(|item| format!("{} {}", name(item.aspect), item.requested).trim_end().to_owned())
+            .collect();
+        if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
+    };
+    format!("not enforced: {}; enforced: {}", named(&missing), named(&enforced))
+}
+
 /// Returns the parts that the kernel does not enforce.
 pub(super) fn missing(report: &Report) -> Report {
     Report { items: report.missing().cloned().collect() }

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::run::COMMON_VARIABLES;
+use crate::variables::is_common;
 
 /// Variables of tools of development: the places of their installations.
 const TOOLS: &[&str] = &[
@@ -34,16 +34,16 @@ const TOOLS: &[&str] = &[
     "PWD",
 ];
 
-/// The beginning of the names of variables for parts of a language.
-const LANGUAGE: &str = "LC_";
-
 /// Returns the variables of this process that every command may have, and those with further names.
 pub(crate) fn variables(further: &[String]) -> Vec<(OsString, OsString)> {
     let is_listed = |name: &OsStr| {
         let Some(name) = name.to_str() else { return false };
-        name.starts_with(LANGUAGE)
-            || [COMMON_VARIABLES, TOOLS].concat().contains(&name)
-            || further.iter().any(|further| further == name)
+        is_common(name) || TOOLS.contains(&name) || further.iter().any(|further| further == name)
     };
     std::env::vars_os().filter(|(name, _)| is_listed(name)).collect()
+}
+
+/// Returns the variables of tools of development among others.
+pub(crate) fn tools(all: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
+    all.iter().filter(|(name, _)| name.to_str().is_some_and(|name| TOOLS.contains(&name))).cloned()
 }

@@ -72,7 +72,8 @@ pub(super) const OWN: &[Row] = &[
         "~/.local/share/castellan/**", "~/.local/state/castellan/**", "~/.config/castellan/**",
     ]),
     row(Scope::Castellan, "castellan's programs", &[
-        "**/bin/castellan", "**/bin/castellan-hook", "~/.local/bin/castellan", "~/.local/bin/castellan-hook",
+        "**/bin/castellan", "**/bin/castellan-hook", "~/.local/bin/castellan", "~/.local/bin/castellan-hook", "**/bin/castellan-sandbox",
+        "~/.local/bin/castellan-sandbox",
     ]),
 
     row(Scope::Secret, "SSH keys", &["**/.ssh/**", "/etc/ssh/ssh_host_*_key"]).except(&[
