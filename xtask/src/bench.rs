@@ -109,6 +109,13 @@ pub(crate) fn run_with(package: &str, words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Measures starts in sandboxes, and the proxy. The launcher is built as it is installed.
+pub(crate) fn sandbox() -> anyhow::Result<()> {
+    build::cargo(&["build", "--release", "--package", "castellan-launcher"], "")?;
+    let launcher = build::target()?.join("release/castellan-sandbox").display().to_string();
+    run_with("castellan-bench-sandbox", &[&launcher])
+}
+
 /// Measures one decision on everyday and collected commands, and the daemon's start with all packs.
 pub(crate) fn decide() -> anyhow::Result<()> {
     let commands = corpus::benign::collected()?.display().to_string();

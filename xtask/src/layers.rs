@@ -37,12 +37,14 @@ const LAYERS: &[(&str, u8)] = &[
 
 /// Tests, benchmarks and fuzzing: they may use all crates, and no crate uses them.
 const OUTSIDE: &[&str] = &[
+    "castellan-attacks",
     "castellan-tests",
     "castellan-floor",
     "castellan-bench-decide",
     "castellan-bench-facts",
     "castellan-bench-plans",
     "castellan-bench-rules",
+    "castellan-bench-sandbox",
     "castellan-conformance",
     "castellan-corpus",
     "castellan-fuzz-bodies",

@@ -3,6 +3,7 @@
 //! Knows the project's structure. Must not depend on castellan's behaviour on a machine.
 
 mod accuracy;
+mod attacks;
 mod bench;
 mod build;
 mod conformance;
@@ -28,8 +29,8 @@ usage: cargo xtask COMMAND
   install [--prefix DIR] [--home DIR] [--agent NAME]... [--no-agents] [--mode MODE] [--managed] [--launchers]
           builds release binaries, puts them into DIR/bin (default ~/.local/bin), installs and runs the doctor
   test [SUITE]...
-          runs every test suite, or those named, whole: lint unit e2e agents fuzz plans lockdown walks; without a name no fuzz,
-          plans, lockdown or walks, and one fifth of agents
+          runs every test suite, or those named, whole: lint unit e2e agents attacks sandbox fuzz plans lockdown walks; without
+          a name no sandbox, fuzz, plans, lockdown or walks, and one fifth of agents
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
           built with, it fails, with --if-present it says so
@@ -46,6 +47,8 @@ usage: cargo xtask COMMAND
           measures the comparison of a call with its plan; prints a table in Markdown
   bench run
           measures what `castellan run` adds to the start of an agent and to its stream; prints tables in Markdown
+  bench sandbox
+          measures the start of a program in castellan's sandbox, beside a bare start, `unshare` and bubblewrap; prints a table
   bench state
           what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
@@ -68,6 +71,9 @@ usage: cargo xtask COMMAND
   corpus benign [--sample N] [--seed N] [--fresh]
           makes target/corpus/benign.jsonl: at least 10,000 everyday commands from the same packages, labelled by
           corpus/labelled/labels.toml, and a sample of N (default 200) with its labels, to be read by a person
+  attacks [--write]
+          tries each attack of attacks/ in castellan's sandbox, in bubblewrap and in Anthropic's sandbox-runtime, and prints the
+          table; --write puts it into docs/sandbox-attacks.md
   build-hook
   build-launcher
           builds the hook (the launcher of the sandbox) as it is installed, linked statically, and prints its path
@@ -136,6 +142,8 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "languages"] => bench::languages(),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
         ["bench", "plans"] => bench::run("castellan-bench-plans"),
+        ["bench", "sandbox"] => bench::sandbox(),
+        ["attacks", rest @ ..] => attacks::table(rest),
         ["accuracy", "--ordinary", rest @ ..] => conformance::run_ordinary(rest),
         ["accuracy", rest @ ..] => accuracy::run(rest),
         ["corpus", "shell", rest @ ..] => corpus::shell(rest),

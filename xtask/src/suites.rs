@@ -5,6 +5,7 @@ mod clients;
 mod executables;
 mod kits;
 mod matrix;
+pub(crate) mod sandboxes;
 mod steps;
 
 use std::time::{Duration, Instant};
@@ -56,7 +57,11 @@ const SUITES: &[Suite] = &[
             Step::Run("cargo test --workspace --no-run"),
             Step::Tests {
                 threads: None,
-                belongs: |test| test.package != END_TO_END || test.name == "castellan_tests",
+                belongs: |test| match test.package.as_str() {
+                    END_TO_END => test.name == "castellan_tests",
+                    ATTACKS => test.name != "full" && test.name != "levels" && test.name != "work",
+                    _ => true,
+                },
             },
             Step::Run("cargo xtask conformance all"),
             // A fresh seed: rules are written on the seeds 1 to 3.
@@ -99,6 +104,26 @@ const SUITES: &[Suite] = &[
             },
         ],
     },
+    // Limits of processor time and of processes are those of a user: one test at a time.
+    Suite {
+        name: "attacks",
+        minutes: 5,
+        when: When::Whole,
+        steps: &[
+            Step::Run("cargo build --workspace"),
+            Step::Tests { threads: Some(1), belongs: |test| test.package == ATTACKS && test.name == "full" },
+        ],
+    },
+    Suite {
+        name: "sandbox",
+        minutes: 15,
+        when: When::Named,
+        steps: &[
+            Step::Sandboxes,
+            Step::Run("cargo build --workspace"),
+            Step::Run("cargo test --workspace --test full --test levels --test work -- --test-threads=1"),
+        ],
+    },
     Suite {
         name: "plans",
         minutes: 10,
@@ -135,6 +160,7 @@ const SUITES: &[Suite] = &[
     },
 ];
 
+const ATTACKS: &str = "castellan-attacks";
 const END_TO_END: &str = "castellan-tests";
 
 /// Runs the named suites whole; without a name every suite, but one fifth of a slow matrix.

@@ -31,7 +31,7 @@ pub(super) fn install(until: Instant) -> anyhow::Result<()> {
 }
 
 /// Calls `install` unless the folder `to` was installed with the same `pins`.
-fn with_pins(
+pub(super) fn with_pins(
     pins: &Path,
     to: &Path,
     program: &str,

@@ -12,6 +12,7 @@ use super::clients;
 use super::executables::{self, Executable};
 use super::kits;
 use super::matrix::Share;
+use super::sandboxes;
 use crate::root;
 
 /// A step.
@@ -22,6 +23,8 @@ pub(super) enum Step {
     Clients,
     /// Installs the real Claude Agent SDKs.
     Kits,
+    /// Installs the sandboxes that castellan's is compared with.
+    Sandboxes,
     /// The test executables that belong to the suite, each with this number of threads.
     Tests { threads: Option<u8>, belongs: fn(&Executable) -> bool },
 }
@@ -33,6 +36,7 @@ impl Step {
             Step::Run(line) => run_command(&line.split_ascii_whitespace().collect::<Vec<_>>(), until),
             Step::Clients => clients::install(until),
             Step::Kits => kits::install(until),
+            Step::Sandboxes => sandboxes::install(until),
             Step::Tests { threads, belongs } => {
                 let chosen = executables::built()?.into_iter().filter(belongs).collect();
                 executables::run(chosen, *threads, share, until)
@@ -47,6 +51,7 @@ impl fmt::Display for Step {
             Step::Run(line) => line,
             Step::Clients => "install the agents",
             Step::Kits => "install the agent SDKs",
+            Step::Sandboxes => "install other sandboxes",
             Step::Tests { .. } => "run the tests",
         })
     }
