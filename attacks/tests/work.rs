@@ -11,10 +11,10 @@ use castellan_attacks::harness::{Job, Level, develop};
 const ATTACK: &str = env!("CARGO_BIN_EXE_castellan-attack");
 
 /// Runs a job at each level, unless a tool is missing, which it says.
-fn works(tools: &[&str], job: Job<'_>, wanted: &str) {
+fn works(tools: &[&str], job: Job<'_>, wanted: &str) -> anyhow::Result<()> {
     let is_missing = |tool: &&&str| {
         let looked = Command::new("/bin/sh").args(["-c", &format!("{tool} --version")]).output();
-        looked.is_err() || !looked.unwrap().status.success()
+        !looked.is_ok_and(|looked| looked.status.success())
     };
     if let Some(tool) = tools.iter().find(is_missing) {
         println!("SKIPPED: {tool} is missing");
@@ -22,12 +22,13 @@ fn works(tools: &[&str], job: Job<'_>, wanted: &str) {
             std::env::var_os("CI").is_none_or(|ci| ci != "true"),
             "in CI each tool must be there: {tool}"
         );
-        return;
+        return Ok(());
     }
     for level in [Level::Full, Level::Namespaces, Level::Landlock] {
-        let said = develop(job, level, Path::new(ATTACK)).unwrap();
+        let said = develop(job, level, Path::new(ATTACK))?;
         assert!(said.contains(wanted), "{level:?}: {said}");
     }
+    Ok(())
 }
 
 fn job<'a>(before: &'a str, inside: &'a str) -> Job<'a> {
@@ -40,20 +41,20 @@ fn git_commits_branches_and_merges() {
         "rm -rf .git && git init -q . && git config user.name a && git config user.email a@example.com";
     let inside = "git add src && git commit -qm one && git checkout -qb other && echo x >> src/main.rs \
                   && git commit -qam two && git checkout -q - && git merge -q other && git stash list && git log --oneline";
-    works(&["git"], job(before, inside), "two");
+    works(&["git"], job(before, inside), "two").unwrap();
 }
 
 #[test]
 fn cargo_builds_and_tests() {
     let before = "cargo init -q --vcs none --lib --name inside crate";
     let inside = "export CARGO_HOME=$PWD/cargo-home CARGO_TARGET_DIR=$PWD/target; cd crate && cargo test --offline 2>&1";
-    works(&["cargo"], job(before, inside), "test result: ok. 1 passed");
+    works(&["cargo"], job(before, inside), "test result: ok. 1 passed").unwrap();
 }
 
 #[test]
 fn make_runs_a_compiler() {
     let before = "printf 'int main(void){return 0;}' > a.c && printf 'a: a.c\\n\\tcc -o a a.c\\n' > Makefile";
-    works(&["make", "cc"], job(before, "make && ./a && echo built"), "built");
+    works(&["make", "cc"], job(before, "make && ./a && echo built"), "built").unwrap();
 }
 
 #[test]
@@ -61,8 +62,8 @@ fn python_tests() {
     let before = "printf 'import unittest, tempfile, subprocess, sys\\nclass T(unittest.TestCase):\\n def test_a(self):\\n  \
                   with tempfile.TemporaryDirectory() as d:\\n   open(d+\"/x\",\"w\").close()\\n  \
                   subprocess.run([sys.executable,\"-c\",\"pass\"],check=True)\\n' > test_a.py";
-    works(&["python3"], job(before, "python3 -m unittest test_a 2>&1"), "OK");
-    works(&["pytest"], job(before, "pytest -q test_a.py 2>&1"), "1 passed");
+    works(&["python3"], job(before, "python3 -m unittest test_a 2>&1"), "OK").unwrap();
+    works(&["pytest"], job(before, "pytest -q test_a.py 2>&1"), "1 passed").unwrap();
 }
 
 #[test]
@@ -76,25 +77,27 @@ fn npm_installs_from_an_allowed_host() {
     let packed =
         Command::new("tar").args(["-czf", "tiny.tgz", "package"]).current_dir(folder.path()).status();
     assert!(packed.unwrap().success());
-    let port = registry(std::fs::read(folder.path().join("tiny.tgz")).unwrap());
+    let port = registry(std::fs::read(folder.path().join("tiny.tgz")).unwrap()).unwrap();
     let inside = format!(
         "export npm_config_cache=$PWD/cache npm_config_update_notifier=false; \
          npm install --no-audit --no-fund --registry http://allowed.test:{port} tiny && node -p \"require('tiny')\""
     );
-    works(&["npm", "node"], Job { before: "echo '{}' > package.json", inside: &inside, port }, "tiny works");
+    works(&["npm", "node"], Job { before: "echo '{}' > package.json", inside: &inside, port }, "tiny works")
+        .unwrap();
 }
 
 /// A registry with one package; its thread ends with the process.
-fn registry(archive: Vec<u8>) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+fn registry(archive: Vec<u8>) -> anyhow::Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
     let document = format!(
         r#"{{"name":"tiny","dist-tags":{{"latest":"1.0.0"}},"versions":{{"1.0.0":{{"name":"tiny","version":"1.0.0",
         "dist":{{"tarball":"http://allowed.test:{port}/tiny.tgz"}}}}}}}}"#
     );
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let Ok(read) = stream.try_clone() else { continue };
+            let mut lines = BufReader::new(read).lines().map_while(Result::ok);
             let first = lines.next().unwrap_or_default();
             lines.find(|line| line.is_empty());
             let body = if first.contains("tiny.tgz") { archive.as_slice() } else { document.as_bytes() };
@@ -103,5 +106,5 @@ fn registry(archive: Vec<u8>) -> u16 {
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
         }
     });
-    port
+    Ok(port)
 }
