@@ -111,8 +111,7 @@ pub(crate) fn run_with(package: &str, words: &[&str]) -> anyhow::Result<()> {
 
 /// Measures starts in sandboxes, and the proxy. The launcher is built as it is installed.
 pub(crate) fn sandbox() -> anyhow::Result<()> {
-    build::cargo(&["build", "--release", "--package", "castellan-launcher"], "")?;
-    let launcher = build::target()?.join("release/castellan-sandbox").display().to_string();
+    let launcher = build::small_static("castellan-launcher", "castellan-sandbox")?.display().to_string();
     run_with("castellan-bench-sandbox", &[&launcher])
 }
 

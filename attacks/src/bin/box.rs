@@ -1,7 +1,10 @@
 //! Runs a program in castellan's sandbox as castellan itself would: `castellan-attack-box LEVEL TARGETS PROGRAM ARGUMENT...`.
 //!
 //! LEVEL is `full`, `namespaces` or `landlock`: the features of the machine that the sandbox may use. TARGETS names the scene.
-//! The launcher is beside this program. Exit codes are those of `castellan sandbox run`.
+//! The launcher is beside this program. `castellan-attack-box --probe` prints what the machine permits this user; the harness
+//! keeps that beside the program, since a probe takes as long as several attacks.
+//!
+//!  Exit codes are those of `castellan sandbox run`.
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -17,19 +20,31 @@ use castellan_sandbox::{Capabilities, Level, Limits, Network, Policy, Ports, Str
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    match words.as_slice() {
-        [level, targets, command @ ..] if !command.is_empty() => match run(level, targets, command) {
-            Ok(code) => ExitCode::from(code),
-            Err(error) => {
-                eprintln!("castellan-attack-box: {error:#}");
-                ExitCode::from(125)
-            }
-        },
+    let done = match words.as_slice() {
+        [probe] if probe == "--probe" => print_capabilities(),
+        [level, targets, command @ ..] if !command.is_empty() => run(level, targets, command),
         _ => {
-            eprintln!("usage: castellan-attack-box LEVEL TARGETS PROGRAM ARGUMENT...");
-            ExitCode::from(2)
+            eprintln!("usage: castellan-attack-box LEVEL TARGETS PROGRAM ARGUMENT... | --probe");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("castellan-attack-box: {error:#}");
+            ExitCode::from(125)
         }
     }
+}
+
+/// The launcher.
+fn launcher() -> anyhow::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name("castellan-sandbox"))
+}
+
+fn print_capabilities() -> anyhow::Result<u8> {
+    print!("{}", toml::to_string(&castellan_sandbox::probe(&launcher()?).can)?);
+    Ok(0)
 }
 
 fn run(level: &OsString, targets: &OsString, command: &[OsString]) -> anyhow::Result<u8> {
@@ -40,11 +55,13 @@ fn run(level: &OsString, targets: &OsString, command: &[OsString]) -> anyhow::Re
         other => bail!("no level {other:?}"),
     };
     let targets = Targets::parse(&std::fs::read_to_string(targets)?);
-    let launcher = std::env::current_exe()?.with_file_name("castellan-sandbox");
+    let launcher = launcher()?;
     let settings = proxy_settings(&targets)?;
     let outside = TcpListener::bind("127.0.0.1:0")?;
     let policy = policy(&targets, outside.local_addr()?.port())?;
-    let can = Capabilities::all().at(level);
+    let file = targets.text_of("capabilities").map_err(|stop| anyhow::anyhow!("{stop:?}"))?;
+    let can: Capabilities = toml::from_str(&std::fs::read_to_string(file)?)?;
+    let can = can.at(level);
     let survey = castellan_sandbox::survey(&policy)?;
     let (plan, _) = castellan_sandbox::plan(&policy, &can, &survey, command)?;
     let mut running = castellan_sandbox::start(&plan, &launcher, Streams::inherit()?)?;

@@ -34,6 +34,7 @@ pub fn develop(job: Job<'_>, level: Level, program: &Path) -> anyhow::Result<Str
     for (name, path) in [("work", scene.work()), ("home", scene.home()), ("sockets", scene.sockets())] {
         targets.set(name, path.display());
     }
+    targets.set("capabilities", place.capabilities(User::Own).display());
     targets.set("server-port", job.port);
     targets.set("limits", "none");
     std::fs::write(scene.work().join("targets"), targets.text())?;

@@ -4,9 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
+use castellan_sandbox::Capabilities;
 
 use super::scene::Scene;
 use super::server::Internet;
+
+/// The version of Landlock that the expected verdicts are for.
+const LANDLOCK: u32 = 6;
 
 /// A sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +56,23 @@ impl Sandbox {
             Sandbox::Bubblewrap => "bubblewrap",
             Sandbox::Runtime(_) => "sandbox-runtime",
         }
+    }
+
+    /// Returns what the machine lacks for this sandbox; `None` if it has everything.
+    pub(super) fn lacks(&self, can: &Capabilities) -> Option<&'static str> {
+        let (wants_namespaces, wants_landlock) = match self {
+            Sandbox::Castellan(Level::Full) => (true, true),
+            Sandbox::Castellan(Level::Namespaces) => (true, false),
+            Sandbox::Castellan(Level::Landlock) => (false, true),
+            Sandbox::None | Sandbox::Bubblewrap | Sandbox::Runtime(_) => return None,
+        };
+        if wants_namespaces && !(can.namespaces && can.network_namespace && can.fresh_proc) {
+            return Some("namespaces");
+        }
+        if wants_landlock && can.landlock < LANDLOCK {
+            return Some("a Landlock that refuses signals and abstract sockets");
+        }
+        (!can.seccomp).then_some("filters of system calls")
     }
 
     /// Returns the command that runs `words` in the sandbox.

@@ -89,6 +89,9 @@ impl Place {
                 mode(&copy, 0o755)?;
             }
         }
+        for user in User::all() {
+            place.probe(*user)?;
+        }
         if is_root() {
             // For nobody a program of root, for root a program of nobody.
             for (name, owner) in [("setuid-nobody", 0), ("setuid-root", NOBODY), ("capable", 0)] {
@@ -100,6 +103,23 @@ impl Place {
             give_raw_sockets(&place.bin().join("capable"))?;
         }
         Ok(place)
+    }
+
+    /// Stores what the machine permits the user; nothing without castellan's sandbox.
+    fn probe(&self, user: User) -> anyhow::Result<()> {
+        let mut command = Command::new(self.bin().join("castellan-attack-box"));
+        user.set(command.arg("--probe").env_clear());
+        if let Ok(output) = command.output()
+            && output.status.success()
+        {
+            std::fs::write(self.capabilities(user), output.stdout)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the file of what the machine permits the user.
+    pub(super) fn capabilities(&self, user: User) -> PathBuf {
+        self.bin().join(format!("capabilities-{}", user.name()))
     }
 
     pub(super) fn path(&self) -> &Path {

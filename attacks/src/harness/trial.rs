@@ -101,6 +101,7 @@ fn write_targets(scene: &Scene<'_>, mut targets: Targets) -> anyhow::Result<std:
         ("outside", scene.outside()),
         ("sockets", scene.sockets()),
         ("setuid-program", scene.place.bin().join(format!("setuid-{}", scene.user.name()))),
+        ("capabilities", scene.place.capabilities(scene.user)),
         ("capable-program", scene.place.bin().join("capable")),
     ] {
         if path.exists() {
