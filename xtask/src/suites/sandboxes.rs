@@ -1,5 +1,5 @@
-//! The sandboxes that castellan's is compared with: bubblewrap of the system, and Anthropic's sandbox-runtime by the pins of
-//! `attacks/runtime/package.json` in a cache below the target folder.
+//! The sandboxes that castellan's is compared with, and the tools that work in it: bubblewrap and pytest of the system, and
+//! Anthropic's sandbox-runtime by the pins of `attacks/runtime/package.json` in a cache below the target folder.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,7 +12,8 @@ use super::steps::run_command;
 use crate::root;
 
 /// Programs of the system, each with its package in Debian.
-const PROGRAMS: &[(&str, &str)] = &[("bwrap", "bubblewrap"), ("socat", "socat"), ("rg", "ripgrep")];
+const PROGRAMS: &[(&str, &str)] =
+    &[("bwrap", "bubblewrap"), ("socat", "socat"), ("rg", "ripgrep"), ("pytest", "python3-pytest")];
 
 /// Returns the folder of the sandbox-runtime.
 pub(crate) fn runtime() -> anyhow::Result<PathBuf> {
@@ -32,10 +33,10 @@ pub(crate) fn install(until: Instant) -> anyhow::Result<()> {
     let packages: Vec<&str> = missing().collect();
     if !packages.is_empty() {
         eprintln!(
-            "\n!! {} are missing: the comparison with other sandboxes DOES NOT RUN\n",
+            "\n!! {} are missing: comparisons and work that need them DO NOT RUN\n",
             packages.join(", ")
         );
-        ensure!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "in CI the comparison must run");
+        ensure!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "in CI they must run");
     }
     let pins = root()?.join("attacks/runtime/package.json");
     with_pins(&pins, &runtime()?, "npm", |to| {
