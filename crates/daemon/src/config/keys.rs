@@ -1,11 +1,13 @@
 //! [`KEYS`]: every key of `config.toml` in one table. The parser, the merging of layers, the suggestions, the JSON
 //! schema and docs/configuration.md use it. It must not know the effect of a value.
 
+mod sandbox;
+
 use std::sync::LazyLock;
 
 use castellan_policy::{
     AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque, PlanMode,
-    ReviewProvider, SandboxFiles, SandboxMode, SandboxNetwork,
+    ReviewProvider,
 };
 
 use crate::shipped::{SHIPPED_PACKS, ShippedPack};
@@ -83,10 +85,11 @@ pub enum Place {
 /// The keys, in the order of the documentation.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let packs = SHIPPED_PACKS.iter().map(pack);
-    BEFORE_PACKS.iter().copied().chain(packs).chain(AFTER_PACKS.iter().copied()).collect()
+    let before = BEFORE_SANDBOX.iter().chain(sandbox::KEYS).chain(AFTER_SANDBOX).copied();
+    before.chain(packs).chain(AFTER_PACKS.iter().copied()).collect()
 });
 
-const BEFORE_PACKS: &[Key] = &[
+const BEFORE_SANDBOX: &[Key] = &[
     Key {
         name: "version",
         kind: Kind::Version,
@@ -308,71 +311,9 @@ const BEFORE_PACKS: &[Key] = &[
         about: "The reviewer is also asked where the agent's own model judges intent: in Claude Code's `auto`, and under \
                 Codex's auto-review.",
     },
-    Key {
-        name: "sandbox.mode",
-        kind: Kind::Word(SandboxMode::WORDS),
-        merge: Merge::Strictest,
-        place: Place::Every,
-        default: "\"off\"",
-        about: "Sandbox of the agents that `castellan run` starts. `off`: only with `--sandbox`. `prefer`: wherever the \
-                machine enforces it. `require`: castellan denies every call of an agent outside of a sandbox.",
-    },
-    Key {
-        name: "sandbox.files",
-        kind: Kind::Word(SandboxFiles::WORDS),
-        merge: Merge::Strictest,
-        place: Place::Every,
-        default: "\"workspace-write\"",
-        about: "Files that a sandbox may write. `workspace-write`: those of the workspace, of `sandbox.writable` and of the \
-                temporary folder. `read-only`: those of the temporary folder.",
-    },
-    Key {
-        name: "sandbox.commits",
-        kind: Kind::Flag,
-        merge: Merge::Highest,
-        place: Place::AboveProject,
-        default: "false",
-        about: "A sandbox may write `.git`, without its settings and hooks. Else `.git` is read-only there.",
-    },
-    sandbox_list("sandbox.writable", "Further writable directories: absolute paths, or `~/` and a path."),
-    Key {
-        name: "sandbox.private_home",
-        kind: Kind::Flag,
-        merge: Merge::Highest,
-        place: Place::AboveProject,
-        default: "false",
-        about: "Gives a sandbox an empty home that ends with it.",
-    },
-    Key {
-        name: "sandbox.network",
-        kind: Kind::Word(SandboxNetwork::WORDS),
-        merge: Merge::Strictest,
-        place: Place::Every,
-        default: "\"hosts\"",
-        about: "Network of a sandbox. `full`: that of the machine. `hosts`: those of `sandbox.hosts`, and those that the \
-                agent itself needs, through castellan's proxy. `loopback`: only the sandbox itself. `none`: nothing.",
-    },
-    sandbox_list(
-        "sandbox.hosts",
-        "Hosts that a sandbox reaches: `example.org`, `*.example.org`, `example.org:8443`. Without a port: 443 and 80.",
-    ),
-    sandbox_list(
-        "sandbox.requests",
-        "Requests that a sandbox may send to a host of `sandbox.hosts`: `api.example.org GET,HEAD`, \
-         `api.github.com POST /graphql queries`. castellan ends TLS for these hosts.",
-    ),
-    sandbox_list(
-        "sandbox.secrets",
-        "Variables whose values stay outside of a sandbox, with the hosts that get them: `GITHUB_TOKEN: github.com, \
-         api.github.com`. The sandbox sees a placeholder. castellan ends TLS for these hosts.",
-    ),
-    sandbox_list("sandbox.environment", "Variables that a sandbox gets beside the common ones, by name."),
-    sandbox_limit("sandbox.processes", "Processes at once in a sandbox; 0: no limit."),
-    sandbox_limit("sandbox.memory_mib", "MiB of memory of each process in a sandbox; 0: no limit."),
-    sandbox_limit("sandbox.cpu_s", "Seconds of computing of each process in a sandbox; 0: no limit."),
-    sandbox_limit("sandbox.file_mib", "MiB of each file that a sandbox writes; 0: no limit."),
-    sandbox_limit("sandbox.open_files", "Open files of each process in a sandbox; 0: no limit."),
-    sandbox_limit("sandbox.wall_s", "Seconds until castellan ends a sandbox; 0: no limit."),
+];
+
+const AFTER_SANDBOX: &[Key] = &[
     Key {
         name: "on_ungoverned",
         kind: Kind::Word(&["record", "notify", "stop"]),
@@ -574,16 +515,6 @@ const fn preset(name: &'static str, words: &'static [&'static str], about: &'sta
 /// A tag of the user's rules.
 const fn tag(name: &'static str, default: &'static str, about: &'static str) -> Key {
     Key { name, kind: Kind::Text, merge: Merge::Highest, place: Place::AboveProject, default, about }
-}
-
-/// A list of texts about sandboxes.
-const fn sandbox_list(name: &'static str, about: &'static str) -> Key {
-    Key { name, kind: Kind::Texts, merge: Merge::Highest, place: Place::AboveProject, default: "[]", about }
-}
-
-/// A limit of resources in sandboxes.
-const fn sandbox_limit(name: &'static str, about: &'static str) -> Key {
-    Key { name, kind: Kind::Count(0), merge: Merge::Highest, place: Place::AboveProject, default: "0", about }
 }
 
 /// A size of the log.
