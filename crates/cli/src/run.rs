@@ -90,7 +90,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     daemon_launch::ensure(layout.home(), &client)?;
     let in_force = client.sandbox()?;
     let is_sandboxed = options.sandbox || in_force.mode != SandboxMode::Off.as_str();
-    let run = client.start_run(options.profile.map(|profile| profile.as_str()), is_sandboxed)?;
+    let run = client.start_run(options.profile.map(|profile| profile.as_str()), false)?;
     let is_observer = !run.has_tools;
     // The settings stay until the end of all processes below.
     let settings = if is_observer {

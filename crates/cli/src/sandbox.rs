@@ -104,8 +104,7 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
     let wanted = Wanted {
         in_force: request.in_force,
         user_home: &user_home,
-        home: request.layout.home(),
-        state: request.layout.state(),
+        layout: request.layout,
         workspace: Path::new(&workspace),
         directory: &directory,
         agent: request.agent,

@@ -191,7 +191,7 @@ pub enum ControlRequest {
     Run {
         /// The word of the profile.
         profile: Option<String>,
-        /// The agents are in a sandbox. Rejected within an agent that is in none.
+        /// The agents are in a sandbox. Not believed within an agent that is in none.
         #[serde(default)]
         is_sandboxed: bool,
     },

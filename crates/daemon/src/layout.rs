@@ -183,6 +183,11 @@ impl Layout {
         self.state.join(RUN_SETTINGS)
     }
 
+    /// Returns the folder with the private places of observers.
+    pub fn observers(&self) -> PathBuf {
+        self.state.join("observers")
+    }
+
     /// Returns the folder of shipped rule files, which load first.
     pub fn rules_shipped(&self) -> PathBuf {
         self.config.join("rules/default")

@@ -114,7 +114,7 @@ fn probe(global: &Global, options: &Probe) -> anyhow::Result<Exit> {
 fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
     let (layout, client) = (global.layout()?, global.client()?);
     launch::ensure(layout.home(), &client)?;
-    client.start_run(None, true)?;
+    client.start_run(None, false)?;
     let mut in_force = client.sandbox()?;
     if let Some(files) = run.policy {
         in_force.files = files.as_str().to_owned();
@@ -138,6 +138,9 @@ fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     } else {
         sandbox::warn_of_missing(&prepared.report)?;
+    }
+    if prepared.report.is_enforced() {
+        client.start_run(None, true)?;
     }
     client.note_run(castellan_daemon::RunNote::Sandbox, &sandbox::record(&prepared.report))?;
     let outcome = sandbox::wait(prepared.start(None)?)?;

@@ -35,6 +35,8 @@ pub(crate) fn prepare(
     let command: Vec<OsString> =
         std::iter::once(program.path.clone().into()).chain(launch.arguments.iter().cloned()).collect();
     let own = own_files(program, launch)?;
+    // The agent's directory is in the home: it has the hooks and the sessions.
+    let in_force = &SandboxInForce { private_home: false, ..in_force.clone() };
     let prepared = sandbox::prepare(Request {
         in_force,
         layout,
@@ -46,6 +48,9 @@ pub(crate) fn prepare(
         is_required: in_force.mode != SandboxMode::Prefer.as_str(),
     })?;
     sandbox::warn_of_missing(&prepared.report)?;
+    if prepared.report.is_enforced() {
+        client.start_run(None, true)?;
+    }
     client.note_run(RunNote::Sandbox, &sandbox::record(&prepared.report))?;
     Ok(prepared)
 }
@@ -58,7 +63,7 @@ fn own_files(program: &Program, launch: &Launch) -> anyhow::Result<OwnFiles> {
     let users = hook_files(agent).iter().filter(|file| file.place == Place::User);
     let kept = users.map(|file| file.path).chain(native_paths(agent).iter().copied());
     Ok(OwnFiles {
-        writable: std::iter::once(dir.clone()).chain(beside).collect(),
+        writable: std::iter::once(dir.clone()).chain(launch.directory.clone()).chain(beside).collect(),
         kept: kept.map(|path| dir.join(path)).collect(),
     })
 }

@@ -77,7 +77,7 @@ pub(crate) fn locked_down(
         bail!(ObserverProblem::Unsupported(agent.title()));
     }
     let arguments = observer_arguments(agent, user, hook)?;
-    let place = Place::make(layout.state(), agent)?;
+    let place = Place::make(&layout.observers(), agent)?;
     let users = AgentFiles::of_environment(agent)?.dir;
     let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let has_own_home = has_own_home(agent, |name| environment::is_on(&all, name));

@@ -24,13 +24,13 @@ pub(crate) struct Place {
 
 impl Place {
     /// Creates and checks the directories below the home's state.
-    pub(crate) fn make(state: &Path, agent: AgentId) -> anyhow::Result<Place> {
-        let dir = state.join("observers").join(agent.word());
+    pub(crate) fn make(observers: &Path, agent: AgentId) -> anyhow::Result<Place> {
+        let dir = observers.join(agent.word());
         let place = Place { work: dir.join("work"), home: dir.join("home") };
         for made in [&place.work, &place.home] {
             DirBuilder::new().recursive(true).mode(0o700).create(made).with_context(|| shown(made))?;
         }
-        for dir in [state.join("observers"), dir, place.work.clone(), place.home.clone()] {
+        for dir in [observers.to_owned(), dir, place.work.clone(), place.home.clone()] {
             check_private(&dir)?;
         }
         if std::fs::read_dir(&place.work).with_context(|| shown(&place.work))?.next().is_some() {
@@ -110,14 +110,15 @@ mod tests {
     #[test]
     fn a_place_is_private_and_empty() {
         let state = tempfile::tempdir().unwrap();
-        let place = Place::make(state.path(), AgentId::CLAUDE).unwrap();
+        let place = Place::make(&state.path().join("observers"), AgentId::CLAUDE).unwrap();
         for dir in [&place.work, &place.home] {
             assert_eq!(std::fs::metadata(dir).unwrap().permissions().mode() & 0o777, 0o700);
         }
-        Place::make(state.path(), AgentId::CLAUDE).unwrap();
+        Place::make(&state.path().join("observers"), AgentId::CLAUDE).unwrap();
         let check = |change: &dyn Fn(), undo: &dyn Fn(), expected: &str| {
             change();
-            let error = format!("{:#}", Place::make(state.path(), AgentId::CLAUDE).unwrap_err());
+            let error =
+                format!("{:#}", Place::make(&state.path().join("observers"), AgentId::CLAUDE).unwrap_err());
             assert!(error.contains(expected), "{error}");
             undo();
         };
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn an_own_home_has_castellans_hooks_and_the_users_login() {
         let (state, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let place = Place::make(state.path(), AgentId::CODEX).unwrap();
+        let place = Place::make(&state.path().join("observers"), AgentId::CODEX).unwrap();
         let config =
             "model = \"m\"\nsandbox_mode = \"danger-full-access\"\n[mcp_servers.x]\ncommand = \"y\"\n";
         std::fs::write(user.path().join("config.toml"), config).unwrap();

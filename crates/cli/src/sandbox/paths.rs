@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{AgentId, directory_name};
+use castellan_daemon::Layout;
 use castellan_event::Scope;
 use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
 
@@ -62,6 +63,14 @@ fn top_secrets(workspace: &Path, user_home: &Path) -> Vec<PathBuf> {
     let is_secret =
         |path: &PathBuf| path.to_str().is_some_and(|path| classify(path, &places).scope == Scope::Secret);
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_secret).collect()
+}
+
+/// Returns castellan's log, journal and applied rules. Settings of runs, and places of observers, belong to the agents.
+pub(super) fn state(layout: &Layout) -> Vec<PathBuf> {
+    let of_agents = [layout.run_settings(), layout.observers()];
+    let Ok(entries) = std::fs::read_dir(layout.state()) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    paths.filter(|path| !of_agents.contains(path)).collect()
 }
 
 /// Returns the sockets that variables name.

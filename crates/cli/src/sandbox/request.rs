@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castellan_daemon::{LimitsInForce, SandboxInForce};
+use castellan_daemon::{Layout, LimitsInForce, SandboxInForce};
 use castellan_policy::{SandboxFiles, SandboxNetwork};
 use castellan_sandbox::{Files, Limits, Network, Policy, Read};
-use castellan_wire::Home;
 
 use super::paths;
 
@@ -17,10 +16,7 @@ pub(super) struct Wanted<'w> {
     pub(super) in_force: &'w SandboxInForce,
     /// The user's home.
     pub(super) user_home: &'w Path,
-    /// castellan's home.
-    pub(super) home: &'w Home,
-    /// castellan's state.
-    pub(super) state: &'w Path,
+    pub(super) layout: &'w Layout,
     pub(super) workspace: &'w Path,
     pub(super) directory: &'w Path,
     /// An agent's own directory, with the files in it and in the home that it reads settings from.
@@ -58,9 +54,9 @@ pub(super) fn policy(
     writable.extend(own.writable.iter().filter(|path| path.exists()).cloned());
     protected.extend(own.kept.iter().cloned());
     let mut secret = paths::secrets(user_home, wanted.workspace, &own.writable);
-    secret.push(wanted.state.to_owned());
+    secret.extend(paths::state(wanted.layout));
     let mut sockets = paths::sockets(all);
-    sockets.push(wanted.home.control_socket());
+    sockets.push(wanted.layout.home().control_socket());
     Ok(Policy {
         files: Files {
             read: Read::Everything,

@@ -39,30 +39,19 @@ impl ControlServer {
         if profile.is_some() && self.judge.terms().profiles.is_milder(profile, held.profile) {
             self.check_milder(&word, held, peer)?;
         }
-        if is_sandboxed {
-            self.check_sandbox(&word, process, peer)?;
-        }
         // Recorded first, so that no milder run is in force without a record.
         self.conclude("run", &word, peer, Ok(()))?;
+        let is_sandboxed = is_sandboxed && self.is_believed(process);
         self.judge.start_run(process, profile, is_sandboxed).map_err(failed)?;
         let (profile, settings) = self.judge.settings_for(process);
         Ok(RunInForce { profile: profile.as_str().to_owned(), has_tools: settings.tools })
     }
 
-    /// Checks that no agent outside of a sandbox claims one for the agents that it starts.
-    fn check_sandbox(
-        &self,
-        word: &str,
-        process: AgentProcess,
-        peer: Peer<'_>,
-    ) -> Result<(), ControlResponse> {
+    /// Reports whether a process may say that what it starts is in a sandbox. An agent outside of one may start anything
+    /// under that claim.
+    fn is_believed(&self, process: AgentProcess) -> bool {
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
-        if !is_within_agent(process.pid, guarded) || self.judge.is_sandboxed(process) {
-            return Ok(());
-        }
-        let why =
-            "this is within an agent that is in no sandbox, so nothing shows that the sandbox is castellan's";
-        Err(self.refused("run", word, peer, why.to_owned()))
+        !is_within_agent(process.pid, guarded) || self.judge.is_sandboxed(process)
     }
 
     /// Returns the settings of sandboxes that hold for the requesting process.

@@ -38,7 +38,7 @@ pub(super) const KEYS: &[Key] = &[
         merge: Merge::Highest,
         place: Place::AboveProject,
         default: "false",
-        about: "Gives a sandbox an empty home that ends with it.",
+        about: "Gives a command of `castellan sandbox run` an empty home that ends with it.",
     },
     Key {
         name: "sandbox.network",
