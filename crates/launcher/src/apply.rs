@@ -28,9 +28,9 @@ fn apply(control: &Control, plan: &Plan) -> Result<()> {
     end_with_parent()?;
     if let Some(namespaces) = &plan.namespaces {
         privileges::map_ids(namespaces)?;
-        network::prepare(control, plan)?;
-        mounts::apply(&plan.steps)?;
     }
+    network::prepare(control, plan)?;
+    mounts::apply(&plan.steps)?;
     let directory = plan.directory.path();
     rustix::process::chdir(directory)
         .map_err(|errno| failed("enter the working directory", directory, errno))?;

@@ -14,7 +14,6 @@ mod error;
 mod landlock;
 mod mounts;
 mod network;
-mod placeholders;
 mod privileges;
 mod setting;
 mod supervise;
@@ -22,7 +21,7 @@ mod sys;
 
 use std::process::ExitCode;
 
-use castellan_sandbox::{Message, Plan};
+use castellan_sandbox::{Message, Placeholders, Plan};
 
 use control::Control;
 use error::{Result, failed};
@@ -59,10 +58,12 @@ fn answer(word: &std::ffi::OsStr) -> ExitCode {
 }
 
 fn run(control: &Control, plan: &Plan) -> Result<u8> {
-    let held = placeholders::make(&plan.placeholders)?;
+    let held = Placeholders::make(&plan.placeholders)?;
     let group = apply::make_group(plan)?;
     sys::block_signals();
     if plan.namespaces.is_none() {
+        // The command must not write into the memory of this process. A process namespace hides it otherwise.
+        privileges::close_memory()?;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(|errno| failed("adopt processes that the command leaves", "", errno))?;
     }
@@ -71,7 +72,7 @@ fn run(control: &Control, plan: &Plan) -> Result<u8> {
     let Some(child) = child else { apply::first_process(control, plan) };
     let end = supervise::until_end(control, plan, child)?;
     drop(group);
-    placeholders::remove(held);
+    drop(held);
     if let Some(end) = end {
         control.send(&end.message(), &[]);
         return Ok(end.code);

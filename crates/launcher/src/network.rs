@@ -1,4 +1,4 @@
-//! The network namespace: its loopback interface, and sockets that the caller's proxy accepts on.
+//! The network namespace, the launcher's own or bubblewrap's: its loopback interface, and sockets that the caller's proxy accepts on.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

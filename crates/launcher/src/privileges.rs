@@ -21,8 +21,13 @@ pub(crate) fn drop(plan: &Plan) -> Result<()> {
     rustix::thread::set_no_new_privs(true).map_err(|errno| failed("exclude new privileges", "", errno))?;
     if plan.namespaces.is_some() {
         // The command must not write into the memory of this process, which holds the end of the sandbox.
-        rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
-            .map_err(|errno| failed("protect the first process", "", errno))?;
+        close_memory()?;
     }
     Ok(())
+}
+
+/// Keeps other processes of the user out of the memory of this one, until it becomes another program.
+pub(crate) fn close_memory() -> Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(|errno| failed("protect the memory of the launcher", "", errno))
 }

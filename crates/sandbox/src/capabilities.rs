@@ -21,8 +21,10 @@ pub struct Capabilities {
     pub seccomp: bool,
     /// Control groups.
     pub cgroups: Cgroups,
-    /// A bubblewrap that works.
-    pub bubblewrap: bool,
+    /// A bubblewrap that works. It makes the namespaces where the launcher cannot.
+    pub bubblewrap: Option<PathBuf>,
+    /// It accepts sizes of file systems in memory. A set-user-id one does not.
+    pub bubblewrap_sizes: bool,
 }
 
 /// Control groups as this user finds them.
@@ -42,8 +44,10 @@ pub enum Cgroups {
 /// A part of the machine that tests switch off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
-    /// All namespaces.
+    /// All namespaces, and bubblewrap.
     Namespaces,
+    /// Namespaces that the launcher makes itself.
+    OwnNamespaces,
     /// The network namespace alone.
     NetworkNamespace,
     /// A new `/proc`.
@@ -79,7 +83,8 @@ impl Capabilities {
             landlock: crate::landlock::NEWEST,
             seccomp: true,
             cgroups: Cgroups::None,
-            bubblewrap: false,
+            bubblewrap: None,
+            bubblewrap_sizes: false,
         }
     }
 
@@ -94,7 +99,8 @@ impl Capabilities {
             landlock: 0,
             seccomp: false,
             cgroups: Cgroups::None,
-            bubblewrap: false,
+            bubblewrap: None,
+            bubblewrap_sizes: false,
         }
     }
 
@@ -103,6 +109,11 @@ impl Capabilities {
     pub fn without(mut self, feature: Feature) -> Capabilities {
         match feature {
             Feature::Namespaces => {
+                self.bubblewrap = None;
+                self.bubblewrap_sizes = false;
+                return self.without(Feature::OwnNamespaces);
+            }
+            Feature::OwnNamespaces => {
                 self.namespaces = false;
                 self.network_namespace = false;
                 self.fresh_proc = false;

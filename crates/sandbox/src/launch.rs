@@ -18,7 +18,8 @@ use rustix::net::{
 use crate::capabilities::Capabilities;
 use crate::error::PolicyError;
 use crate::message::{Failed, Message, decode, encode};
-use crate::plan::Plan;
+use crate::placeholders::Placeholders;
+use crate::plan::{Bubblewrap, Plan};
 use crate::policy::Policy;
 use crate::report::Report;
 
@@ -179,7 +180,11 @@ pub struct Running {
     /// Listening sockets of the inside, in the order of the plan.
     pub listeners: Vec<OwnedFd>,
     scratch: Scratch,
+    placeholders: Placeholders,
 }
+
+/// Where bubblewrap shows the launcher.
+const INSIDE: &str = "/dev/castellan-sandbox";
 
 /// A directory that is removed with this value.
 #[derive(Debug)]
@@ -215,19 +220,37 @@ impl Scratch {
 /// See [`LaunchError`]: nothing runs.
 pub fn start(plan: &Plan, launcher: &Path, streams: Streams) -> Result<Running, LaunchError> {
     let protocol = |reason: String| LaunchError::Protocol(reason);
-    let frame = encode(plan).ok_or_else(|| protocol("the plan is larger than its limit".to_owned()))?;
-    let scratch = Scratch::make(plan)?;
+    let mut plan = plan.clone();
+    let bubblewrap = plan.bubblewrap.take();
+    // The launcher cannot make and remove directories outside if it runs inside.
+    let outside = if bubblewrap.is_some() { std::mem::take(&mut plan.placeholders) } else { Vec::new() };
+    let frame = encode(&plan).ok_or_else(|| protocol("the plan is larger than its limit".to_owned()))?;
+    let scratch = Scratch::make(&plan)?;
+    let placeholders = Placeholders::make(&outside).map_err(LaunchError::Failed)?;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
         .map_err(|error| protocol(error.to_string()))?;
-    let child = Command::new(launcher)
+    let mut program = match &bubblewrap {
+        Some(bubblewrap) => through(bubblewrap, launcher),
+        None => Command::new(launcher),
+    };
+    let path = PathBuf::from(program.get_program());
+    let child = program
         .env_clear()
         .stdin(Stdio::from(theirs))
         .stdout(streams.stdout)
         .stderr(streams.stderr)
         .spawn()
-        .map_err(|error| LaunchError::Launcher { path: launcher.to_owned(), reason: error.to_string() })?;
-    let mut running =
-        Running { child, socket: Some(ours), received: Vec::new(), listeners: Vec::new(), scratch };
+        .map_err(|error| LaunchError::Launcher { path, reason: error.to_string() })?;
+    // It holds the other end of the socket too.
+    drop(program);
+    let mut running = Running {
+        child,
+        socket: Some(ours),
+        received: Vec::new(),
+        listeners: Vec::new(),
+        scratch,
+        placeholders,
+    };
     running.send(&frame, &streams.stdin).map_err(|error| protocol(error.to_string()))?;
     drop(streams.stdin);
     loop {
@@ -235,6 +258,10 @@ pub fn start(plan: &Plan, launcher: &Path, streams: Streams) -> Result<Running, 
             Some(Message::Started) => break,
             Some(Message::Listeners) => {}
             Some(Message::Failed(failed)) => return Err(LaunchError::Failed(failed)),
+            None if bubblewrap.is_some() => {
+                let words = "bubblewrap did not start it, and says why on standard error";
+                return Err(protocol(words.to_owned()));
+            }
             Some(Message::Ended { .. }) | None => return Err(protocol("it ended at once".to_owned())),
         }
     }
@@ -244,8 +271,17 @@ pub fn start(plan: &Plan, launcher: &Path, streams: Streams) -> Result<Running, 
     Ok(running)
 }
 
+/// Bubblewrap with the launcher as the first process inside.
+fn through(bubblewrap: &Bubblewrap, launcher: &Path) -> Command {
+    let mut command = Command::new(bubblewrap.program.path());
+    command.args(bubblewrap.options.iter().map(|option| option.path().as_os_str()));
+    command.arg("--ro-bind").arg(launcher).arg(INSIDE);
+    command.args(["--remount-ro", "/dev", "--", INSIDE]);
+    command
+}
+
 impl Running {
-    /// Returns the process number of the launcher. A signal to it goes to the command.
+    /// Returns the process number of the launcher. A signal to it goes to the command; one to bubblewrap ends everything.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -330,5 +366,6 @@ impl Drop for Running {
         drop(self.socket.take());
         let _ = self.child.wait();
         drop(self.scratch.0.take().map(|path| Scratch(Some(path))));
+        drop(std::mem::take(&mut self.placeholders));
     }
 }

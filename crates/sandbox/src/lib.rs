@@ -13,6 +13,7 @@ mod landlock;
 mod launch;
 pub mod limits;
 mod message;
+mod placeholders;
 mod plan;
 mod planner;
 mod policy;
@@ -28,8 +29,10 @@ pub use error::PolicyError;
 pub use landlock::FILE_RIGHTS;
 pub use launch::{LaunchError, Outcome, Reason, Running, Streams, run, start};
 pub use message::{Failed, Message, decode, encode};
+pub use placeholders::Placeholders;
 pub use plan::{
-    Cgroup, Instruction, Landlock, Make, MountFlags, Namespaces, Placeholder, Plan, Resource, Rule, Step,
+    Bubblewrap, Cgroup, Instruction, Landlock, Make, MountFlags, Namespaces, Placeholder, Plan, Resource,
+    Rule, Step,
 };
 pub use planner::plan;
 pub use policy::{Files, Limits, Network, Policy, Ports, Read};

@@ -14,8 +14,10 @@ pub struct Plan {
     pub scratch: Option<Bytes>,
     /// A control group for the command.
     pub cgroup: Option<Cgroup>,
-    /// The namespaces; none where the machine has none.
+    /// The namespaces; none where the launcher cannot make them.
     pub namespaces: Option<Namespaces>,
+    /// Bubblewrap, which makes the namespaces and mounts, and starts the launcher in them. It has no steps then.
+    pub bubblewrap: Option<Bubblewrap>,
     /// Switches the loopback interface of the network namespace on.
     pub loopback: bool,
     /// Ports on 127.0.0.1 of the network namespace, whose listening sockets go to the caller, in this order.
@@ -66,6 +68,15 @@ pub struct Namespaces {
     pub gid: u32,
     /// With a network of its own.
     pub network: bool,
+}
+
+/// A start of bubblewrap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bubblewrap {
+    /// Its program.
+    pub program: Bytes,
+    /// Its options. Those that show and start the launcher follow.
+    pub options: Vec<Bytes>,
 }
 
 /// Flags of a mount.

@@ -13,6 +13,7 @@ use crate::report::{Aspect, Report};
 use crate::seccomp;
 use crate::survey::Survey;
 
+mod bubblewrap;
 mod environment;
 mod mounts;
 mod network;
@@ -25,7 +26,10 @@ use paths::Paths;
 /// What the parts of the planner share.
 struct Ground<'a> {
     policy: &'a Policy,
+    /// The capabilities of the machine, those of bubblewrap included.
     can: &'a Capabilities,
+    /// Bubblewrap makes the namespaces.
+    bubblewrap: bool,
     survey: &'a Survey,
     paths: Paths,
 }
@@ -45,7 +49,10 @@ pub fn plan(
     check_texts(policy, command)?;
     let paths = Paths::of(policy, survey)?;
     paths.check_start(policy, can, program)?;
-    let ground = Ground { policy, can, survey, paths };
+    let other = bubblewrap::instead(can);
+    let ground =
+        Ground { policy, can: other.as_ref().unwrap_or(can), bubblewrap: other.is_some(), survey, paths };
+    let can = ground.can;
     let mut plan = Plan { terminal: policy.terminal, ..Plan::default() };
     let mut report = Report::default();
     if can.namespaces {
@@ -69,6 +76,9 @@ pub fn plan(
     plan.environment = environment::plan(&ground, &mut plan);
     plan.command = command.iter().map(|part| Bytes::from(part.as_os_str())).collect();
     plan.directory = Bytes::from(ground.paths.directory.as_path());
+    if ground.bubblewrap {
+        bubblewrap::convert(&ground, &mut plan, &mut report);
+    }
     Ok((plan, report))
 }
 

@@ -53,7 +53,7 @@ pub fn probe(launcher: &Path) -> Probe {
     let mut can = Capabilities { cgroups: cgroups::own(), ..Capabilities::none() };
     namespaces(launcher, &mut can, &mut checks);
     filters(launcher, &mut can, &mut checks);
-    checks.push(bubblewrap(&mut can));
+    checks.push(bubblewrap(launcher, &mut can));
     checks.push(Check {
         what: "control groups",
         works: matches!(can.cgroups, Cgroups::Delegated(_)),
@@ -155,7 +155,7 @@ fn try_with(launcher: &Path, can: &Capabilities) -> Result<(), String> {
     let mut policy = Policy::read_only(Path::new("/"));
     policy.limits.wall_ms = Some(PROBE_MS);
     policy.limits.processes = Some(PROBE_PROCESSES);
-    policy.files.private_tmp = can.namespaces && !launcher.starts_with("/tmp");
+    policy.files.private_tmp = (can.namespaces || can.bubblewrap.is_some()) && !launcher.starts_with("/tmp");
     let null = || std::fs::OpenOptions::new().read(true).open("/dev/null").map_err(|error| error.to_string());
     let streams = Streams { stdin: null()?.into(), stdout: Stdio::null(), stderr: Stdio::null() };
     let command: [OsString; 2] = [launcher.into(), "--version".into()];
@@ -179,33 +179,28 @@ fn version(launcher: &Path) -> Option<u32> {
     if ended { text.trim().parse().ok() } else { None }
 }
 
-fn bubblewrap(can: &mut Capabilities) -> Check {
-    let program =
-        ["/usr/bin/bwrap", "/usr/local/bin/bwrap"].map(PathBuf::from).into_iter().find(|path| path.exists());
-    let mut found = "no bwrap in /usr/bin or /usr/local/bin".to_owned();
-    if let Some(program) = program {
-        let mut command = Command::new(&program);
-        command.args([
-            "--unshare-all",
-            "--die-with-parent",
-            "--ro-bind",
-            "/",
-            "/",
-            "--dev",
-            "/dev",
-            "--proc",
-            "/proc",
-        ]);
-        command.arg("--").arg(&program).arg("--version");
-        command.stdin(Stdio::null()).stderr(Stdio::null());
-        can.bubblewrap = within_time(command).is_some_and(|(ended, _)| ended);
-        found = if can.bubblewrap { String::new() } else { "bwrap is installed, but ran nothing".to_owned() };
+/// Installations of bubblewrap.
+const BUBBLEWRAPS: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
+
+fn bubblewrap(launcher: &Path, can: &mut Capabilities) -> Check {
+    let mut found = format!("there is none at {}", BUBBLEWRAPS.join(" or "));
+    let installed = BUBBLEWRAPS.iter().map(PathBuf::from).filter(|path| path.exists());
+    for (program, sizes) in installed.flat_map(|path| [(path.clone(), true), (path, false)]) {
+        let tried =
+            Capabilities { bubblewrap: Some(program), bubblewrap_sizes: sizes, ..Capabilities::none() };
+        match try_with(launcher, &tried) {
+            Ok(()) => {
+                (can.bubblewrap, can.bubblewrap_sizes) = (tried.bubblewrap, sizes);
+                break;
+            }
+            Err(reason) => found = reason,
+        }
     }
     Check {
         what: "bubblewrap",
-        works: can.bubblewrap,
-        tested: "it ran a program in all namespaces",
-        found,
+        works: can.bubblewrap.is_some(),
+        tested: "it ran the launcher with a program in all namespaces",
+        found: can.bubblewrap.as_ref().map_or(found, |path| path.display().to_string()),
         costs: "nothing where the launcher's own namespaces work",
     }
 }

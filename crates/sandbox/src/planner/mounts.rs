@@ -20,6 +20,10 @@ const NEW_ROOT: &str = "/tmp";
 pub(super) const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
+/// What covers secrets.
+pub(super) const EMPTY_DIRECTORY: &str = "/dev/directory";
+pub(super) const EMPTY_FILE: &str = "/dev/file";
+
 /// Symlinks of `/dev`.
 const LINKS: &[(&str, &str)] = &[
     ("/dev/ptmx", "pts/ptmx"),
@@ -207,7 +211,7 @@ impl Builder<'_> {
 
     /// Empty, unreadable mounts over secrets: first a file system that `/dev` covers later, then its copies.
     fn masks(&self) -> Option<(Vec<Step>, Vec<Step>)> {
-        let (directory, file) = (PathBuf::from("/dev/directory"), PathBuf::from("/dev/file"));
+        let (directory, file) = (PathBuf::from(EMPTY_DIRECTORY), PathBuf::from(EMPTY_FILE));
         let paths = &self.ground.paths;
         let hidden = paths.hidden.iter().map(|hidden| &hidden.seen).filter(|seen| seen.kind != Kind::Missing);
         let mut covered: Vec<(&Path, Kind)> = hidden

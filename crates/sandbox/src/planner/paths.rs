@@ -249,7 +249,7 @@ pub(super) fn report(ground: &Ground<'_>, report: &mut Report) {
         report.add(Aspect::Reads, listed.join(" "), enforced, how);
     }
     for protected in &paths.protected {
-        let (enforced, how) = protection(protected, can, both.is_some());
+        let (enforced, how) = protection(protected, ground, both.is_some());
         report.add(Aspect::Protected, shown(&protected.requested), enforced, how);
     }
     for hidden in &paths.hidden {
@@ -269,12 +269,15 @@ pub(super) fn report(ground: &Ground<'_>, report: &mut Report) {
     }
 }
 
-fn protection(protected: &Protected, can: &Capabilities, written: bool) -> (bool, String) {
+fn protection(protected: &Protected, ground: &Ground<'_>, written: bool) -> (bool, String) {
     if protected.root.is_none() {
         let how = if written { "it is in no writable directory" } else { "nothing limits writing here" };
         return (written, how.to_owned());
     }
-    if !can.namespaces {
+    if ground.bubblewrap && protected.seen.link {
+        return (false, "bubblewrap cannot mount over a symlink: it can be replaced".to_owned());
+    }
+    if !ground.can.namespaces {
         let how =
             "Landlock cannot except a path in a writable directory; this machine has no mount namespaces";
         return (false, how.to_owned());

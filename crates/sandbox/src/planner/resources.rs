@@ -43,10 +43,11 @@ pub(super) fn plan(ground: &Ground<'_>, plan: &mut Plan, report: &mut Report) {
         report.add(Aspect::TimeLimit, most.to_string(), true, "the launcher ends everything");
     }
     if let Some(most) = limits.private_bytes {
-        let (enforced, how) = if ground.can.namespaces {
-            (true, "the size of each private place")
-        } else {
-            (false, "without mount namespaces the private directory is on the disk")
+        let (enforced, how) = match (ground.can.namespaces, ground.bubblewrap && !ground.can.bubblewrap_sizes)
+        {
+            (true, false) => (true, "the size of each private place"),
+            (true, true) => (false, "a set-user-id bubblewrap accepts no sizes of file systems in memory"),
+            (false, _) => (false, "without mount namespaces the private directory is on the disk"),
         };
         report.add(Aspect::SpaceLimit, most.to_string(), enforced, how);
     }
@@ -57,7 +58,7 @@ fn processes(ground: &Ground<'_>, plan: &mut Plan, most: u64, in_group: bool) ->
     if in_group {
         return (true, "a control group".to_owned());
     }
-    if can.namespaces && ground.survey.uid != 0 {
+    if can.namespaces && !ground.bubblewrap && ground.survey.uid != 0 {
         // The kernel counts the processes of a user in each user namespace (Linux 5.14).
         plan.limits.push((Resource::Processes, most));
         return (true, "RLIMIT_NPROC, counted in the user namespace".to_owned());

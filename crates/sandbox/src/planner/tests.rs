@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::capabilities::{Cgroups, Feature, Level};
 use crate::plan::{MountFlags, Resource, Step};
-use crate::policy::{Ports, Read};
+use crate::policy::{Limits, Ports, Read};
 use crate::survey::{Kind, Seen};
 
 const WORK: &str = "/home/u/work";
@@ -285,4 +285,85 @@ fn limits_are_honest() {
     let (grouped, report) = planned(&policy, &can);
     assert!(report.is_enforced());
     insta::assert_debug_snapshot!("cgroup", grouped.cgroup);
+}
+
+fn through_bubblewrap(policy: &Policy, survey: &Survey) -> (Vec<String>, Plan, Report) {
+    let bubblewrap = Some("/usr/bin/bwrap".into());
+    let all = Capabilities { bubblewrap, bubblewrap_sizes: true, ..Capabilities::all() };
+    let can = all.without(Feature::OwnNamespaces);
+    let (mut plan, report) = plan(policy, &can, survey, &["true".into()]).unwrap();
+    let options = plan.bubblewrap.take().unwrap().options.iter().map(ToString::to_string).collect();
+    (options, plan, report)
+}
+
+/// Positions of the options, in the order in which they must come.
+fn positions(options: &[String], wanted: &[&[&str]]) -> Vec<usize> {
+    let find = |part: &&[&str]| options.windows(part.len()).position(|words| words == *part);
+    wanted.iter().map(|part| find(part).unwrap_or_else(|| panic!("{part:?} {options:?}"))).collect()
+}
+
+#[test]
+fn bubblewrap_gets_the_same_view_of_files() {
+    let (options, plan, report) = through_bubblewrap(&policy(), &machine());
+    let found = positions(
+        &options,
+        &[
+            &["--unshare-net"],
+            &["--ro-bind", "/", "/"],
+            &["--size", "1073741824", "--perms", "1777", "--tmpfs", "/tmp"],
+            &["--bind", WORK, WORK],
+            &["--ro-bind", "/home/u/work/.git", "/home/u/work/.git"],
+            &["--perms", "0000", "--tmpfs", "/home/u/.ssh", "--remount-ro", "/home/u/.ssh"],
+            &["--proc", "/proc", "--remount-ro", "/proc"],
+        ],
+    );
+    assert!(found.is_sorted(), "a later option must not undo an earlier one: {options:?}");
+    assert_eq!((plan.namespaces, plan.steps, plan.loopback), (None, vec![], false));
+    assert!(report.is_enforced());
+    let how = |aspect| report.items.iter().find(|item| item.aspect == aspect).unwrap().how.clone();
+    assert!(how(Aspect::Writes).starts_with("bubblewrap: "), "{report:?}");
+    assert!(!how(Aspect::SystemCalls).contains("bubblewrap"), "the launcher applies the filter");
+}
+
+#[test]
+fn bubblewrap_builds_a_root_of_listed_paths() {
+    let mut policy = policy();
+    policy.files.read = Read::Only(vec!["/usr".into()]);
+    policy.network = Network::Hosts { outside: None };
+    policy.files.private_home = true;
+    let (options, plan, _) = through_bubblewrap(&policy, &machine());
+    let wanted: [&[&str]; 4] = [
+        &["--ro-bind", "/usr", "/usr"],
+        &["--bind", WORK, WORK],
+        &["--remount-ro", "/"],
+        &["--perms", "0700", "--dir", "/tmp/home"],
+    ];
+    assert!(positions(&options, &wanted).is_sorted(), "{options:?}");
+    assert!(!options.windows(3).any(|words| words == ["--ro-bind", "/", "/"]), "{options:?}");
+    assert_eq!(plan.listeners, [3128, 1080]);
+}
+
+#[test]
+fn limits_of_bubblewrap_are_reported() {
+    let mut survey = machine();
+    survey.paths.get_mut(Path::new("/home/u/work/.git")).unwrap().link = true;
+    let mut policy = policy();
+    policy.limits.processes = Some(10);
+    let (_, limited, report) = through_bubblewrap(&policy, &survey);
+    assert_eq!(missing(&report), [Aspect::Protected, Aspect::ProcessLimit]);
+    assert!(limited.limits.iter().all(|(resource, _)| *resource != Resource::Processes));
+    // A set-user-id one has no sizes.
+    policy.limits = Limits { private_bytes: Some(1), ..Limits::default() };
+    let can = Capabilities { bubblewrap: Some("/usr/bin/bwrap".into()), ..Capabilities::all() };
+    let can = can.without(Feature::OwnNamespaces);
+    let (plan, report) = plan(&policy, &can, &survey, &["true".into()]).unwrap();
+    assert_eq!(missing(&report), [Aspect::Protected, Aspect::SpaceLimit]);
+    let options = plan.bubblewrap.unwrap().options;
+    assert!(
+        !options.contains(&"--size".into()) && !options.contains(&"--unshare-user".into()),
+        "{options:?}"
+    );
+    // Own namespaces come first: bubblewrap is for machines without them.
+    let both = Capabilities { bubblewrap: Some("/usr/bin/bwrap".into()), ..Capabilities::all() };
+    assert_eq!(planned(&policy, &both).0.bubblewrap, None);
 }

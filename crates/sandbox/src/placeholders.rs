@@ -1,47 +1,70 @@
-//! Directories that the launcher makes outside for the time of the run: mount points for protected paths that are missing.
+//! Directories that are made outside for the time of a run: mount points for protected paths that are missing. The launcher
+//! makes them; for bubblewrap, whose launcher runs inside, the caller does.
 //!
 //! Several sandboxes can use one. Each holds a shared lock on it; the last one removes it.
 
 use std::os::fd::OwnedFd;
 
-use castellan_sandbox::{Bytes, PLACEHOLDER_MODE, Placeholder};
 use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, ResolveFlags, chmodat, flock, fstat, mkdirat, openat2, statat,
-    unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, chmodat, flock, fstat, mkdirat, openat2,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
-use crate::error::{Result, failed};
-use crate::mounts::open_path;
+use crate::bytes::Bytes;
+use crate::message::Failed;
+use crate::plan::Placeholder;
+use crate::survey::PLACEHOLDER_MODE;
 
 /// Tries, while other sandboxes remove theirs.
 const TRIES: usize = 16;
 
-/// A placeholder in use.
-pub(crate) struct Held {
+/// Placeholders in use. Dropped, each is removed if no other sandbox holds it; one that is not empty stays.
+#[derive(Debug, Default)]
+pub struct Placeholders(Vec<Held>);
+
+#[derive(Debug)]
+struct Held {
     above: OwnedFd,
     name: std::ffi::OsString,
     directory: OwnedFd,
 }
 
-pub(crate) fn make(all: &[Placeholder]) -> Result<Vec<Held>> {
-    let mut held = Vec::new();
-    for one in all {
-        match make_one(&one.path) {
-            Ok(one) => held.extend(one),
-            Err(errno) => {
-                remove(held);
-                return Err(failed("reserve the missing protected path", one.path.clone(), errno));
+impl Placeholders {
+    /// Makes those of a plan.
+    ///
+    /// # Errors
+    /// A directory cannot be made. None is left.
+    pub fn make(all: &[Placeholder]) -> Result<Placeholders, Failed> {
+        let mut held = Placeholders::default();
+        for one in all {
+            let made = make_one(&one.path).map_err(|errno| Failed {
+                code: 125,
+                step: "reserve the missing protected path".to_owned(),
+                what: one.path.clone(),
+                errno: errno.raw_os_error(),
+            })?;
+            held.0.extend(made);
+        }
+        Ok(held)
+    }
+}
+
+impl Drop for Placeholders {
+    fn drop(&mut self) {
+        for one in &self.0 {
+            if flock(&one.directory, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = unlinkat(&one.above, &one.name, AtFlags::REMOVEDIR);
             }
         }
     }
-    Ok(held)
 }
 
 /// Makes a placeholder, or holds that of another sandbox. `None` if something else is there by now, which the plan protects.
-fn make_one(path: &Bytes) -> std::result::Result<Option<Held>, Errno> {
+fn make_one(path: &Bytes) -> Result<Option<Held>, Errno> {
     let (above, name) = path.path().parent().zip(path.path().file_name()).ok_or(Errno::INVAL)?;
-    let above = open_path(&Bytes::from(above))?;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let above = openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     for _ in 0..TRIES {
         match mkdirat(&above, name, Mode::RWXU) {
             Ok(()) => chmodat(&above, name, Mode::from_raw_mode(PLACEHOLDER_MODE), AtFlags::empty())?,
@@ -74,13 +97,4 @@ fn make_one(path: &Bytes) -> std::result::Result<Option<Held>, Errno> {
         }
     }
     Err(Errno::AGAIN)
-}
-
-/// Removes the placeholders that no other sandbox holds. One that is not empty stays.
-pub(crate) fn remove(held: Vec<Held>) {
-    for one in held {
-        if flock(&one.directory, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            let _ = unlinkat(&one.above, &one.name, AtFlags::REMOVEDIR);
-        }
-    }
 }
