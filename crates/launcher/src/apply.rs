@@ -1,6 +1,6 @@
-//! The first process of the sandbox: applies the plan in its order, starts the command, and waits for it.
+//! The first process of the sandbox: applies the plan in its order, and starts the command or becomes it.
 
-use castellan_sandbox::{Message, Plan};
+use castellan_sandbox::{Failed, Message, Plan};
 use rustix::fs::{CWD, Mode, mkdirat, unlinkat};
 use rustix::process::Signal;
 
@@ -9,19 +9,26 @@ use crate::error::{Result, failed};
 use crate::setting::write;
 use crate::{command, landlock, mounts, network, privileges, supervise, sys};
 
-/// Applies the plan and ends with the command's exit code.
-pub(crate) fn first_process(control: &Control, plan: &Plan) -> ! {
-    let code = match apply(control, plan).and_then(|()| command::start(control, plan)) {
-        Ok(command) if plan.namespaces.is_some() => supervise::as_first(command),
-        // Without a process namespace this process is the command itself.
-        Ok(_) => 125,
-        Err(reason) => {
-            let code = reason.code;
-            control.send(&Message::Failed(reason), &[]);
-            code
-        }
-    };
-    sys::exit(code)
+/// Applies the plan as the first process of a process namespace, and waits for the command. Returns its exit code.
+pub(crate) fn first_process(control: &Control, plan: &Plan) -> u8 {
+    match apply(control, plan).and_then(|()| command::start(control, plan)) {
+        Ok(command) => supervise::as_first(command),
+        Err(reason) => report(control, reason),
+    }
+}
+
+/// Applies the plan and becomes the command: without a process namespace. Returns only if that fails.
+pub(crate) fn only_process(control: &Control, plan: &Plan) -> u8 {
+    match apply(control, plan) {
+        Ok(()) => command::run(control, plan),
+        Err(reason) => report(control, reason),
+    }
+}
+
+fn report(control: &Control, reason: Failed) -> u8 {
+    let code = reason.code;
+    control.send(&Message::Failed(reason), &[]);
+    code
 }
 
 fn apply(control: &Control, plan: &Plan) -> Result<()> {

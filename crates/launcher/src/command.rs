@@ -15,17 +15,17 @@ use crate::sys;
 /// Directories of programs where the environment names none.
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// Starts the command: in a child of the first process, else in this process. Returns in the first process only.
+/// Starts the command in a child of the first process.
 pub(crate) fn start(control: &Control, plan: &Plan) -> Result<Pid> {
-    if plan.namespaces.is_some()
-        && let Some(child) = sys::fork(None).map_err(|errno| failed("start a process", "", errno))?
-    {
-        return Ok(child);
-    }
+    sys::fork_shared(|| run(control, plan)).map_err(|errno| failed("start a process", "", errno))
+}
+
+/// Becomes the command. Returns the exit code if that fails.
+pub(crate) fn run(control: &Control, plan: &Plan) -> u8 {
     let reason = become_command(plan).unwrap_or_else(|reason| reason);
     let code = reason.code;
     control.send(&Message::Failed(reason), &[]);
-    sys::exit(code)
+    code
 }
 
 /// Returns only if the command cannot be started.

@@ -7,6 +7,8 @@
 //! Three processes: this one waits, forwards signals and cleans up; its child applies the plan, and is the first process of the
 //! process namespace; the child of that becomes the command.
 
+#![no_main]
+
 mod apply;
 mod command;
 mod control;
@@ -19,42 +21,41 @@ mod setting;
 mod supervise;
 mod sys;
 
-use std::process::ExitCode;
-
 use castellan_sandbox::{Message, Placeholders, Plan};
 
 use control::Control;
 use error::{Result, failed};
 
-fn main() -> ExitCode {
+/// Runs the program, and returns its exit code.
+fn program() -> u8 {
     if let Some(word) = std::env::args_os().nth(1) {
         return answer(&word);
     }
     let Some((control, plan)) = Control::receive() else {
         eprintln!("castellan-sandbox: standard input is no socket of castellan: use `castellan sandbox run`");
-        return ExitCode::from(125);
+        return 125;
     };
     match run(&control, &plan) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(reason) => {
             let code = reason.code;
             control.send(&Message::Failed(reason), &[]);
-            ExitCode::from(code)
+            code
         }
     }
 }
 
 /// Answers a question of a probe.
-fn answer(word: &std::ffi::OsStr) -> ExitCode {
+fn answer(word: &std::ffi::OsStr) -> u8 {
     match word.to_str() {
         Some("--version") => println!("castellan-sandbox {}", env!("CARGO_PKG_VERSION")),
         Some("--landlock") => println!("{}", sys::landlock_version()),
         Some(_) | None => {
             eprintln!("castellan-sandbox takes a plan and no arguments: use `castellan sandbox run`");
-            return ExitCode::from(2);
+            return 2;
         }
     }
-    ExitCode::SUCCESS
+    0
 }
 
 fn run(control: &Control, plan: &Plan) -> Result<u8> {
@@ -67,9 +68,16 @@ fn run(control: &Control, plan: &Plan) -> Result<u8> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(|errno| failed("adopt processes that the command leaves", "", errno))?;
     }
-    let child =
-        sys::fork(plan.namespaces.as_ref()).map_err(|errno| failed("make the namespaces", "", errno))?;
-    let Some(child) = child else { apply::first_process(control, plan) };
+    let child = match &plan.namespaces {
+        Some(namespaces) => {
+            match sys::fork(namespaces).map_err(|errno| failed("make the namespaces", "", errno))? {
+                Some(child) => child,
+                None => sys::exit(apply::first_process(control, plan)),
+            }
+        }
+        None => sys::fork_shared(|| apply::only_process(control, plan))
+            .map_err(|errno| failed("start a process", "", errno))?,
+    };
     let end = supervise::until_end(control, plan, child)?;
     drop(group);
     drop(held);

@@ -122,17 +122,21 @@ fn file_system(kind: &str, at: &Bytes, flags: Flags, options: &str, make: Make) 
 
 /// Makes a mount point that is missing, with the directories above it.
 fn made(at: &Bytes, make: Make) -> Tried<()> {
-    match make {
+    let make_one = || match make {
         Make::No => Ok(()),
-        Make::Directory | Make::File => match open_path(at) {
-            Err(Errno::NOENT) => {
-                if let Some(above) = at.path().parent() {
-                    made(&Bytes::from(above), Make::Directory)?;
-                }
-                if make == Make::Directory { directory(at, 0o755) } else { file(at, 0o644) }
+        Make::Directory => directory(at, 0o755),
+        Make::File => file(at, 0o644),
+    };
+    match make_one() {
+        // A symlink in its place makes the mount fail.
+        Err(Errno::EXIST) => Ok(()),
+        Err(Errno::NOENT) => {
+            if let Some(above) = at.path().parent() {
+                made(&Bytes::from(above), Make::Directory)?;
             }
-            other => other.map(drop),
-        },
+            make_one()
+        }
+        other => other,
     }
 }
 
