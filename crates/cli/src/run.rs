@@ -36,6 +36,7 @@ use castellan_agents::{
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
 use castellan_policy::{Profile, SandboxMode};
+use castellan_sandbox::LaunchError;
 
 use self::begun::Begun;
 use self::budget::Budgets;
@@ -79,6 +80,9 @@ pub(crate) struct Request<'a> {
 pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<Rejected>() || error.is::<ObserverProblem>() {
         return Exit::Usage;
+    }
+    if let Some(error) = error.downcast_ref::<LaunchError>() {
+        return Exit::Agent(error.code());
     }
     error.downcast_ref::<NoProgram>().map_or(Exit::RunFailed, NoProgram::exit)
 }

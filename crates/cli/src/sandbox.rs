@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use castellan_daemon::{Layout, SandboxInForce, find_workspace};
 use castellan_proxy::{Event, Proxy, What};
 use castellan_sandbox::{
@@ -156,7 +156,14 @@ fn planned(
 
 /// Returns the program that makes sandboxes.
 pub(crate) fn launcher() -> anyhow::Result<PathBuf> {
-    launch::beside("castellan-sandbox")
+    let launcher = launch::beside("castellan-sandbox")?;
+    if !launcher.is_file() {
+        bail!(
+            "`{}`, the program that makes sandboxes, is missing, so nothing was started: install castellan again",
+            launcher.display()
+        );
+    }
+    Ok(launcher)
 }
 
 /// Starts proxies on the loopback of this machine.
@@ -183,9 +190,11 @@ fn show(event: Event) {
     }
 }
 
-/// Waits for the end of everything in a sandbox. Signals to this process go to the command.
-pub(crate) fn wait(started: Started) -> anyhow::Result<Outcome> {
+/// Runs a command to the end of everything in its sandbox. Signals to this process go to the command.
+pub(crate) fn run(prepared: Prepared) -> anyhow::Result<Outcome> {
+    // Before the start: afterwards a signal could end this process alone.
     let caught = signals::catch().context("signals cannot be caught")?;
+    let started = prepared.start(None)?;
     caught.forward(started.launcher()?).context("signals cannot be forwarded")?;
     Ok(started.wait()?)
 }

@@ -19,7 +19,7 @@ use castellan_files::{explained, read_text};
 const FIRST_LINES: [&str; 2] = ["castellan-layout 1", "castellan-layout 2"];
 
 /// The folder of rendered settings, below the state.
-pub(crate) const RUN_SETTINGS: &str = "run-settings";
+pub(crate) const RUN_SETTINGS: &str = "run/settings";
 
 /// Returns the name of a run's folder in [`Layout::run_settings`]: the id of its process, and the ticks at which it began.
 pub fn run_folder(pid: u32, started: u64) -> String {
@@ -180,7 +180,7 @@ impl Layout {
 
     /// Returns the folder of the settings that each `castellan run` renders for its agent.
     pub fn run_settings(&self) -> PathBuf {
-        self.state.join(RUN_SETTINGS)
+        self.home.dir().join(RUN_SETTINGS)
     }
 
     /// Returns the folder with the private places of observers.

@@ -46,6 +46,18 @@ impl HostPattern {
         }
     }
 
+    /// Checks if two patterns have a host in common.
+    #[must_use]
+    pub fn meets(&self, other: &HostPattern) -> bool {
+        let below = |name: &str, parent: &str| name == parent || name.ends_with(&format!(".{parent}"));
+        match (self, other) {
+            (HostPattern::Exact(host), pattern) | (pattern, HostPattern::Exact(host)) => {
+                pattern.matches(host)
+            }
+            (HostPattern::Below(a), HostPattern::Below(b)) => below(a, b) || below(b, a),
+        }
+    }
+
     /// An exact host is narrower than any pattern, and a longer pattern than a shorter one.
     fn narrowness(&self) -> usize {
         match self {

@@ -67,7 +67,7 @@ impl Settings {
         secrets::check_overlaps(&secrets)?;
         for secret in &secrets {
             if let Some(host) =
-                secret.hosts().iter().find(|host| !rules.iter().any(|rule| meet(&rule.host, host)))
+                secret.hosts().iter().find(|host| !rules.iter().any(|rule| rule.host.meets(host)))
             {
                 return Err(BadSettings::Unreachable {
                     secret: secret.name().to_owned(),
@@ -146,15 +146,6 @@ impl fmt::Debug for Settings {
             .field("rules", &self.rules)
             .field("secrets", &self.secrets)
             .finish_non_exhaustive()
-    }
-}
-
-/// Checks if two patterns have a host in common.
-fn meet(a: &HostPattern, b: &HostPattern) -> bool {
-    let below = |name: &str, parent: &str| name == parent || name.ends_with(&format!(".{parent}"));
-    match (a, b) {
-        (HostPattern::Exact(host), pattern) | (pattern, HostPattern::Exact(host)) => pattern.matches(host),
-        (HostPattern::Below(a), HostPattern::Below(b)) => below(a, b) || below(b, a),
     }
 }
 

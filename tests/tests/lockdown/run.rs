@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use castellan_tests::home::Home;
 use castellan_tests::hook;
 use castellan_tests::process::{Finished, Running};
+use castellan_tests::terminal;
 use castellan_tests::wait;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value as Json, json};
@@ -115,6 +116,8 @@ fn no_agent_starts_where_castellan_cannot_guard_it() -> Result<()> {
         ensure!(!rig.file("started").exists(), "the agent has started");
         Ok(())
     };
+    rig.home.run_castellan(&["start"])?;
+    terminal::run_castellan(&rig.home, &["stop"])?;
     check(&[], &[], 125, "the daemon is not running")?;
     rig.home.start_daemon()?;
     check(&[], &["--settings", "x.json"], 2, "could switch castellan's hooks off")?;
@@ -452,7 +455,7 @@ true"#;
 fn an_agent_with_a_plan_gets_its_own_settings() -> Result<()> {
     let rig = Rig::new(TELLS)?;
     rig.home.write(&rig.file("plan.yaml"), PLAN)?;
-    let all = rig.home.castellan().join("state/run-settings");
+    let all = rig.home.castellan().join("run/settings");
     for (options, allowed) in [
         (&["--plan", "plan.yaml"][..], json!(["Bash(touch planned-file)"])),
         (&["--own-settings"], json!([])),
@@ -541,7 +544,7 @@ fn each_agent_gets_its_settings_in_its_own_way() -> Result<()> {
 #[test]
 fn settings_of_a_killed_run_are_removed() -> Result<()> {
     let rig = Rig::new("case $* in *wait*) echo $$ > agent; while :; do sleep 1; done ;; esac")?;
-    let all = rig.home.castellan().join("state/run-settings");
+    let all = rig.home.castellan().join("run/settings");
     let folders = || -> Result<Vec<PathBuf>> {
         Ok(fs::read_dir(&all)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?)
     };

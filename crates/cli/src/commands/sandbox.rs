@@ -143,7 +143,7 @@ fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
         client.start_run(None, true)?;
     }
     client.note_run(castellan_daemon::RunNote::Sandbox, &sandbox::record(&prepared.report))?;
-    let outcome = sandbox::wait(prepared.start(None)?)?;
+    let outcome = sandbox::run(prepared)?;
     if outcome.reason == Reason::OutOfTime {
         write_messages(
             &mut anstream::stderr(),

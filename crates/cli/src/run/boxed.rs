@@ -1,7 +1,10 @@
 //! The sandbox of an agent: its own files and hosts, beside the settings in force.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 
+use anyhow::Context;
 use castellan_agents::{Place, home_files, hook_files, native_paths, needed_hosts};
 use castellan_daemon::{ControlClient, Layout, RunNote, SandboxInForce};
 use castellan_policy::SandboxMode;
@@ -58,6 +61,12 @@ pub(crate) fn prepare(
 /// Returns the files that the agent writes, and those among them that change how it runs.
 fn own_files(program: &Program, launch: &Launch) -> anyhow::Result<OwnFiles> {
     let (agent, dir) = (program.agent, &launch.agent_dir);
+    // Inside, an agent cannot make its directory at its first start.
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .with_context(|| format!("the agent's directory `{}` cannot be made", dir.display()))?;
     let home = Directories::of_environment()?.home;
     let beside = home_files(agent).iter().map(|file| home.join(file));
     let users = hook_files(agent).iter().filter(|file| file.place == Place::User);

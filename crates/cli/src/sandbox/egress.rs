@@ -78,6 +78,15 @@ impl Egress {
             let (name, hosts) = secret(text)?;
             let Some(value) = variable(&name) else { continue };
             let Some(value) = value.to_str() else { bail!("the value of `{name}` is no text") };
+            // The host of a secret is allowed, unless a rule about it says which of its requests are.
+            for host in &hosts {
+                if !rules.iter().any(|rule| rule.host.meets(host)) {
+                    let text = host.to_string();
+                    rules.push(
+                        HostRule::parse(&text).with_context(|| format!("`sandbox.secrets` has `{text}`"))?,
+                    );
+                }
+            }
             let placeholder = format!("castellan-{}", random_id()?);
             secrets.push(Secret::new(&name, &placeholder, value, hosts, &[])?);
             placeholders.push((name, placeholder));
@@ -160,4 +169,114 @@ fn secret(text: &str) -> anyhow::Result<(String, Vec<HostPattern>)> {
     }
     let hosts = hosts.split(',').map(|host| HostPattern::parse(host.trim()).with_context(wrong));
     Ok((name.to_owned(), hosts.collect::<anyhow::Result<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use castellan_policy::SandboxSettings;
+
+    use super::*;
+
+    const VALUE: &str = "the-value-of-a-secret";
+
+    fn made(settings: &SandboxSettings, more: &[&str]) -> anyhow::Result<Egress> {
+        let more: Vec<String> = more.iter().map(|host| (*host).to_owned()).collect();
+        let variable = |name: &str| match name {
+            "TOKEN" => Some(VALUE.into()),
+            "BROKEN" => Some(format!("{VALUE}\nmore").into()),
+            _ => None,
+        };
+        let dir = tempfile::tempdir().unwrap();
+        Egress::new(&SandboxInForce::from(settings), &more, variable, &dir.path().join("sandbox"))
+    }
+
+    fn texts(all: &[&str]) -> Vec<String> {
+        all.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_wrong_line_is_an_error_that_names_it() {
+        for host in [
+            "",
+            " ",
+            "a b",
+            "http://a.example",
+            "a.example:0x1",
+            "a.example:99999",
+            "127.1",
+            "*",
+            "a.example 10.0.0.0/99",
+        ] {
+            let settings = SandboxSettings { hosts: texts(&[host]), ..SandboxSettings::DEFAULT };
+            let why = format!("{:#}", made(&settings, &[]).unwrap_err());
+            assert!(why.contains(&format!("`sandbox.hosts` has `{host}`")), "{host}: {why}");
+        }
+        for request in [
+            "",
+            "a.example",
+            "a.example get/x",
+            "a b.example GET",
+            "a.example GET path",
+            "a.example GET /x nothing",
+        ] {
+            let settings = SandboxSettings { requests: texts(&[request]), ..SandboxSettings::DEFAULT };
+            let why = format!("{:#}", made(&settings, &[]).unwrap_err());
+            assert!(why.contains(&format!("`sandbox.requests` has `{request}`")), "{request}: {why}");
+        }
+        for secret in [
+            "",
+            "TOKEN",
+            "TOKEN:",
+            ": a.example",
+            "A B: a.example",
+            "TOKEN: a.example,",
+            "TOKEN: http://x",
+            "TOKEN=x: a",
+        ] {
+            let settings = SandboxSettings { secrets: texts(&[secret]), ..SandboxSettings::DEFAULT };
+            let why = format!("{:#}", made(&settings, &[]).unwrap_err());
+            assert!(why.contains("`sandbox.secrets` has"), "{secret}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_secret_has_a_placeholder_and_its_host_a_rule() {
+        let secrets = texts(&["TOKEN: api.example", "ABSENT: other.example"]);
+        let settings = SandboxSettings { secrets, ..SandboxSettings::DEFAULT };
+        let egress = made(&settings, &["model.example:8443"]).unwrap();
+        let [(name, placeholder)] = &egress.placeholders[..] else { panic!("{:?}", egress.placeholders) };
+        assert!(name == "TOKEN" && placeholder.starts_with("castellan-") && !placeholder.contains(VALUE));
+        // A secret without a value has no effect, so castellan ends no TLS for it.
+        assert_eq!(egress.settings.ended_hosts(), ["api.example"]);
+        assert!(!format!("{egress:?}").contains(VALUE), "the value is in a message");
+        let other = made(&settings, &[]).unwrap();
+        assert_ne!(other.placeholders, egress.placeholders, "each sandbox has its own placeholder");
+        let variables = egress.variables(3128).unwrap();
+        let value =
+            |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        assert_eq!(value("TOKEN"), Some(placeholder.into()));
+        assert_eq!(value("HTTPS_PROXY"), Some("http://127.0.0.1:3128".into()));
+        assert!(value("SSL_CERT_FILE").is_some() && value("ABSENT").is_none());
+    }
+
+    #[test]
+    fn no_message_has_the_value_of_a_secret() {
+        let settings =
+            SandboxSettings { secrets: texts(&["BROKEN: api.example"]), ..SandboxSettings::DEFAULT };
+        let why = format!("{:#} {0:?}", made(&settings, &[]).unwrap_err());
+        assert!(why.contains("BROKEN") && !why.contains(VALUE), "{why}");
+    }
+
+    #[test]
+    fn certificates_end_with_the_sandbox() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = texts(&["TOKEN: api.example"]);
+        let settings = SandboxSettings { secrets, ..SandboxSettings::DEFAULT };
+        let egress =
+            Egress::new(&SandboxInForce::from(&settings), &[], |_| Some(VALUE.into()), dir.path()).unwrap();
+        let files = || std::fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(files(), 1);
+        drop(egress);
+        assert_eq!(files(), 0);
+    }
 }

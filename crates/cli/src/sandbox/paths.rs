@@ -2,10 +2,12 @@
 //! how later programs run. It must not know settings.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use castellan_agents::{AgentId, directory_name};
-use castellan_daemon::Layout;
 use castellan_event::Scope;
 use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
 
@@ -26,7 +28,11 @@ const KEPT_ABSENT: &[&str] = &[
 ];
 
 /// The parts of `.git` that stay read-only where a sandbox may commit: they make git start programs.
-const GIT_SETTINGS: &[&str] = &["config", "config.worktree", "hooks", "info", "modules", "commondir"];
+const GIT_SETTINGS: &[&str] =
+    &["config", "config.worktree", "hooks", "info", "modules", "worktrees", COMMON_DIRECTORY];
+
+/// The file in `.git` that names the directory with settings and hooks. No file means `.`, this directory.
+const COMMON_DIRECTORY: &str = "commondir";
 
 /// Variables that hold the path of a socket, or an address with one.
 const SOCKET_VARIABLES: &[&str] = &[
@@ -65,14 +71,6 @@ fn top_secrets(workspace: &Path, user_home: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_secret).collect()
 }
 
-/// Returns castellan's log, journal and applied rules. Settings of runs, and places of observers, belong to the agents.
-pub(super) fn state(layout: &Layout) -> Vec<PathBuf> {
-    let of_agents = [layout.run_settings(), layout.observers()];
-    let Ok(entries) = std::fs::read_dir(layout.state()) else { return Vec::new() };
-    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    paths.filter(|path| !of_agents.contains(path)).collect()
-}
-
 /// Returns the sockets that variables name.
 pub(super) fn sockets(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let value = |name: &str| {
@@ -106,6 +104,36 @@ pub(super) fn protected(directory: &Path, may_commit: bool) -> Vec<PathBuf> {
     found.sort();
     found.dedup();
     found
+}
+
+/// Writes the file that names git's common directory, where it is absent. Inside a sandbox that may commit, another program
+/// could make it, and git outside would then run the hooks of another directory. git fails on an empty placeholder.
+pub(super) fn keep_common_directory(workspace: &Path) -> anyhow::Result<()> {
+    let git = workspace.join(".git");
+    if !git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return Ok(());
+    }
+    let file = git.join(COMMON_DIRECTORY);
+    let made = OpenOptions::new().write(true).create_new(true).open(&file);
+    match made {
+        Ok(mut made) => made.write_all(b".\n").with_context(|| format!("`{}`", file.display())),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("`{}`", file.display())),
+    }
+}
+
+/// Returns what a sandbox hides of castellan's state: all of it, or the entries beside a directory in it, for an observer.
+/// An entry that castellan replaces later is not hidden any more.
+pub(super) fn hidden_state(state: &Path, directory: &Path) -> Vec<PathBuf> {
+    if !directory.starts_with(state) {
+        return vec![state.to_owned()];
+    }
+    let above = directory.ancestors().skip(1).take_while(|above| above.starts_with(state));
+    let entries = above.filter_map(|above| std::fs::read_dir(above).ok()).flatten();
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    // The agent's own home is beside its working directory.
+    let own = directory.parent().filter(|parent| *parent != state).unwrap_or(directory);
+    paths.filter(|path| !directory.starts_with(path) && !path.starts_with(own)).collect()
 }
 
 /// Returns the path of a pattern in a directory: `**/.envrc`, `**/.idea/**`.
@@ -150,6 +178,33 @@ mod tests {
         assert!(
             !secrets(&home, &workspace, std::slice::from_ref(&own)).iter().any(|path| path.starts_with(&own))
         );
+    }
+
+    #[test]
+    fn an_observer_sees_its_own_place_in_the_state_only() {
+        let root = laid(
+            &["s/log", "s/observers/claude/work", "s/observers/claude/home", "s/observers/codex"],
+            &["s/key"],
+        );
+        let state = root.path().join("s");
+        assert_eq!(hidden_state(&state, &root.path().join("w")), [state.clone()]);
+        let mut found = hidden_state(&state, &state.join("observers/claude/work"));
+        found.sort();
+        assert_eq!(found, ["key", "log", "observers/codex"].map(|name| state.join(name)));
+    }
+
+    #[test]
+    fn git_keeps_its_common_directory() {
+        let root = laid(&["w/.git", "n"], &["l"]);
+        let file = root.path().join("w/.git/commondir");
+        keep_common_directory(&root.path().join("w")).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), ".\n");
+        std::fs::write(&file, "../other").unwrap();
+        keep_common_directory(&root.path().join("w")).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "../other");
+        // No repository, no file.
+        keep_common_directory(&root.path().join("n")).unwrap();
+        assert!(!root.path().join("n/.git").exists());
     }
 
     #[test]

@@ -24,17 +24,29 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     report.items.iter().map(line).collect()
 }
 
-/// Returns the text of the record: the parts that are not enforced first, because a record has a limit.
+/// Returns the line of the record. The parts that are not enforced come first and in full, because a record has a limit;
+/// parts of one kind that are enforced become a number.
 pub(crate) fn record(report: &Report) -> String {
-    let (enforced, missing): (Vec<&Item>, Vec<&Item>) = report.items.iter().partition(|item| item.enforced);
-    let named = |items: &[&Item]| {
-        let texts: Vec<String> = items
-            .iter()
-            .map(|item| format!("{} {}", name(item.aspect), item.requested).trim_end().to_owned())
-            .collect();
-        if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
-    };
-    format!("not enforced: {}; enforced: {}", named(&missing), named(&enforced))
+    let missing: Vec<String> = report
+        .missing()
+        .map(|item| format!("{} {}", name(item.aspect), item.requested).trim_end().to_owned())
+        .collect();
+    let mut enforced: Vec<(Aspect, Vec<&str>)> = Vec::new();
+    for item in report.items.iter().filter(|item| item.enforced) {
+        match enforced.iter_mut().find(|(aspect, _)| *aspect == item.aspect) {
+            Some((_, requested)) => requested.push(&item.requested),
+            None => enforced.push((item.aspect, vec![&item.requested])),
+        }
+    }
+    let counted = enforced.iter().map(|(aspect, requested)| match &requested[..] {
+        [one] => format!("{} {one}", name(*aspect)).trim_end().to_owned(),
+        several => format!("{} ({} paths)", name(*aspect), several.len()),
+    });
+    let enforced = counted.collect::<Vec<_>>().join(", ");
+    match missing.is_empty() {
+        true => printable(&format!("all enforced: {enforced}")),
+        false => printable(&format!("not enforced: {}; enforced: {enforced}", missing.join(", "))),
+    }
 }
 
 /// Returns the parts that the kernel does not enforce.
@@ -64,5 +76,37 @@ fn name(aspect: Aspect) -> &'static str {
         Aspect::OpenFilesLimit => "limit of open files",
         Aspect::TimeLimit => "limit of time",
         Aspect::SpaceLimit => "limit of private space",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(aspect: Aspect, requested: &str, enforced: bool) -> Item {
+        Item { aspect, requested: requested.to_owned(), enforced, how: "h".to_owned() }
+    }
+
+    #[test]
+    fn a_record_is_one_line_that_names_first_what_is_missing() {
+        let mut report = Report {
+            items: vec![
+                item(Aspect::Writes, "/w", true),
+                item(Aspect::Protected, "/w/.git", true),
+                item(Aspect::Secret, "/h/.ssh", true),
+                item(Aspect::Secret, "/h/.netrc", true),
+                item(Aspect::Network, "hosts", true),
+            ],
+        };
+        assert_eq!(
+            record(&report),
+            "all enforced: limited writes /w, read-only /w/.git, unreadable (2 paths), network hosts"
+        );
+        report.items.push(item(Aspect::Secret, "/h/a\nb", false));
+        report.items.push(item(Aspect::Terminal, "", false));
+        let text = record(&report);
+        assert!(text.starts_with("not enforced: unreadable /h/a"), "{text}");
+        assert!(text.contains(", terminal; enforced: limited writes /w"), "{text}");
+        assert!(!text.contains('\n'), "{text}");
     }
 }

@@ -47,6 +47,9 @@ pub(super) fn policy(
         SandboxFiles::WorkspaceWrite => workspace_roots(wanted)?,
         SandboxFiles::ReadOnly => Vec::new(),
     };
+    if in_force.commits {
+        writable.iter().try_for_each(|root| paths::keep_common_directory(root))?;
+    }
     let mut protected: Vec<PathBuf> =
         writable.iter().flat_map(|root| paths::protected(root, in_force.commits)).collect();
     let none = OwnFiles::default();
@@ -54,7 +57,7 @@ pub(super) fn policy(
     writable.extend(own.writable.iter().filter(|path| path.exists()).cloned());
     protected.extend(own.kept.iter().cloned());
     let mut secret = paths::secrets(user_home, wanted.workspace, &own.writable);
-    secret.extend(paths::state(wanted.layout));
+    secret.extend(paths::hidden_state(wanted.layout.state(), wanted.directory));
     let mut sockets = paths::sockets(all);
     sockets.push(wanted.layout.home().control_socket());
     Ok(Policy {

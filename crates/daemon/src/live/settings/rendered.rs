@@ -1,5 +1,5 @@
 //! The file of settings that `castellan run` rendered for the agent below it. It keeps hooks on as long as the run lives: no
-//! agent can change castellan's state, and the run removes the file at its own end. This module must not know the
+//! agent can change castellan's folders, and the run removes the file at its own end. This module must not know the
 //! other settings.
 
 use std::path::Path;
@@ -21,11 +21,11 @@ impl Own {
             return false;
         }
         let runs = Ancestors::of(process).chain;
-        let names = |state: &String, run: &AgentProcess| {
-            let folder = Path::new(state).join(RUN_SETTINGS).join(run_folder(run.pid, run.started));
+        let names = |path: &String, run: &AgentProcess| {
+            let folder = Path::new(path).join(RUN_SETTINGS).join(run_folder(run.pid, run.started));
             agents::native_paths(agent).iter().any(|path| folder.join(path).as_os_str() == file)
         };
-        self.paths.iter().any(|state| runs.iter().any(|run| names(state, run)))
+        self.paths.iter().any(|path| runs.iter().any(|run| names(path, run)))
             && read_text(Path::new(file), SETTINGS_BYTES_MAX as u64)
                 .is_ok_and(|text| agents::switches_on(agent, &text))
     }
@@ -50,22 +50,22 @@ mod tests {
         };
         let on = r#"{"disableAllHooks": false}"#;
         let of_run = run_folder(run.pid, run.started);
-        let file = write(&format!("run-settings/{of_run}"), on);
+        let file = write(&format!("run/settings/{of_run}"), on);
         let check = |file: &str, expected: bool| {
             assert_eq!(own.has_rendered(AgentId::CLAUDE, file, process), expected, "{file}");
         };
         check(&file, true);
-        check(&write(&format!("run-settings/{}", run_folder(run.pid, run.started + 1)), on), false);
-        check(&write("run-settings/1-x", on), false);
+        check(&write(&format!("run/settings/{}", run_folder(run.pid, run.started + 1)), on), false);
+        check(&write("run/settings/1-x", on), false);
         check(&write(&of_run, on), false);
-        check(&write(&format!("other/run-settings/{of_run}"), on), false);
-        check(&file.replace("run-settings", "./run-settings"), false);
+        check(&write(&format!("other/run/settings/{of_run}"), on), false);
+        check(&file.replace("run/settings", "./run/settings"), false);
         check(&file.replace("settings.json", "settings.local.json"), false);
         check("x.json", false);
         assert!(!own.has_rendered(AgentId::CODEX, &file, process));
         assert!(!Own::of(&["/elsewhere".to_owned()]).has_rendered(AgentId::CLAUDE, &file, process));
         for other in [r#"{"disableAllHooks": true}"#, "{}", "", r#"{"disableAllHooks": false"#] {
-            write(&format!("run-settings/{of_run}"), other);
+            write(&format!("run/settings/{of_run}"), other);
             check(&file, false);
         }
         std::fs::remove_file(&file).unwrap();
