@@ -276,7 +276,7 @@ fn each_flag_of_claude_is_enough() -> Result<()> {
 fn budget_ends(agent: Agent, option: &str, about: &str) -> Result<()> {
     let steps: Vec<_> =
         (0..40).map(|step| vec![agent.shell(&format!("sleep 0.5; touch step-{step}"))]).collect();
-    let Some(stage) = Stage::set(agent, "default_verdict = \"allow\"\n", |_| steps)? else { return Ok(()) };
+    let Some(stage) = Stage::set(agent, "default = \"allow\"\n", |_| steps)? else { return Ok(()) };
     for file in [".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/hooks.json"] {
         fs::remove_file(stage.home.workspace().join(file))?;
     }

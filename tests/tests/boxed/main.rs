@@ -1,0 +1,7 @@
+//! Sandboxes by castellan's own commands: `castellan sandbox run`, and `castellan run --sandbox` with scripts and with the
+//! real agents.
+#![cfg(test)]
+
+mod command;
+mod rig;
+mod run;
