@@ -2,6 +2,7 @@
 //! real agents.
 #![cfg(test)]
 
+mod agents;
 mod command;
 mod rig;
 mod run;

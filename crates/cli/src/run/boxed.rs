@@ -5,7 +5,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 
 use anyhow::Context;
-use castellan_agents::{Place, home_files, hook_files, native_paths, needed_hosts};
+use castellan_agents::{Place, home_files, hook_files, native_paths, needed_hosts, settings_variable};
 use castellan_daemon::{ControlClient, Layout, RunNote, SandboxInForce};
 use castellan_policy::SandboxMode;
 
@@ -29,7 +29,10 @@ pub(crate) fn prepare(
         let found = all.iter().find(|(known, _)| known == name);
         found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
     };
-    let mut environment = environment::observer(agent, all.clone(), &in_force.environment);
+    // The agent finds its own directory by a variable, too.
+    let mut kept = in_force.environment.clone();
+    kept.push(settings_variable(agent).to_owned());
+    let mut environment = environment::observer(agent, all.clone(), &kept);
     environment.extend(
         sandbox::tools(all)
             .filter(|(name, _)| !environment.iter().any(|(known, _)| known == name))
