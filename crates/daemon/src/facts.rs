@@ -60,11 +60,9 @@ pub fn own_paths(layout: &Layout) -> Vec<String> {
     let home = layout.home().dir().to_owned();
     let folders = [home, layout.config().to_owned(), layout.state().to_owned(), organisation];
     let executable = std::env::current_exe().ok();
-    let programs = executable
-        .as_deref()
-        .and_then(Path::parent)
-        .into_iter()
-        .flat_map(|folder| ["castellan", "castellan-hook"].map(|name| folder.join(name)));
+    let programs = executable.as_deref().and_then(Path::parent).into_iter().flat_map(|folder| {
+        ["castellan", "castellan-hook", "castellan-sandbox"].map(|name| folder.join(name))
+    });
     let all = folders.into_iter().chain(programs);
     let both = all.flat_map(|path| {
         let real = std::fs::canonicalize(&path).ok().filter(|real| *real != path);
