@@ -235,6 +235,10 @@ fn play(
 ) -> Result<Model> {
     let turns: Vec<Vec<Block>> = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = Model::start(agent.api(), vec![Script::main(turns)])?;
+    if agent == Agent::Codex {
+        // One helper of its sandbox makes this as a mount point and removes it, while another one lists the repository.
+        fs::create_dir_all(home.workspace().join(".agents"))?;
+    }
     let done = start(agent, executable, home, &model, arguments)?;
     let shown = || format!("{}\n{}", done.stdout, done.stderr);
     let root = PathBuf::from(root_of(home)?);

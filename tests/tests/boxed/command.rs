@@ -220,7 +220,7 @@ fn directories_without_a_name_or_with_an_odd_one() -> Result<()> {
     Ok(())
 }
 
-/// A probe that found no namespaces, stored as castellan stores its own.
+/// A probe that found no namespaces and no bubblewrap, stored as castellan stores its own.
 fn enforce_less(rig: &Rig) -> Result<()> {
     rig.inside(&[], "true")?;
     let file = rig.home.castellan().join("run/sandbox.json");
@@ -229,6 +229,7 @@ fn enforce_less(rig: &Rig) -> Result<()> {
     for name in ["namespaces", "network_namespace", "fresh_proc"] {
         ensure!(can.insert(name.to_owned(), json!(false)).is_some(), "no `{name}`");
     }
+    ensure!(can.insert("bubblewrap".to_owned(), Json::Null).is_some(), "no `bubblewrap`");
     fs::write(&file, stored.to_string())?;
     Ok(())
 }
