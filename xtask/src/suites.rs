@@ -121,7 +121,9 @@ const SUITES: &[Suite] = &[
         steps: &[
             Step::Sandboxes,
             Step::Run("cargo build --workspace"),
-            Step::Run("cargo test --workspace --test full --test levels --test work -- --test-threads=1"),
+            Step::Run(
+                "cargo test --workspace --test full --test levels --test work --test boxed -- --test-threads=1",
+            ),
         ],
     },
     Suite {

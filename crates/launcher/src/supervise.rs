@@ -123,9 +123,12 @@ fn exit_code(status: WaitStatus) -> u8 {
 pub(crate) fn as_first(command: Pid) -> u8 {
     let Ok(signals) = sys::signals() else { return 125 };
     loop {
-        let Some((number, _)) = read_signal(&signals) else { continue };
+        let Some((number, cause)) = read_signal(&signals) else { continue };
         if number != libc::SIGCHLD {
-            sys::kill(command, number);
+            // The kernel sends a key of the terminal to the command, too: both are in the foreground group.
+            if cause <= 0 {
+                sys::kill(command, number);
+            }
             continue;
         }
         loop {

@@ -4,5 +4,7 @@
 
 mod agents;
 mod command;
+mod require;
 mod rig;
 mod run;
+mod terminal;
