@@ -43,11 +43,11 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (
         Exit::Budget,
         124,
-        "of `run`: a token budget is spent, or its tokens cannot be read; the agent is ended",
+        "of `run`: a token budget is spent, or its tokens cannot be read; the agent is ended. Of `sandbox run`: its time is over",
     ),
-    (Exit::RunFailed, 125, "of `run`: castellan failed; the agent did not start, or is ended"),
-    (Exit::NotExecutable, 126, "of `run`: the agent cannot be executed"),
-    (Exit::NotFound, 127, "of `run`: the agent is not installed"),
+    (Exit::RunFailed, 125, "of `run` and `sandbox run`: castellan failed; the agent or command did not start, or is ended"),
+    (Exit::NotExecutable, 126, "of `run` and `sandbox run`: the agent or command cannot be executed"),
+    (Exit::NotFound, 127, "of `run` and `sandbox run`: the agent or command is not found"),
 ];
 
 impl Exit {
