@@ -45,7 +45,11 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
         124,
         "of `run`: a token budget is spent, or its tokens cannot be read; the agent is ended. Of `sandbox run`: its time is over",
     ),
-    (Exit::RunFailed, 125, "of `run` and `sandbox run`: castellan failed; the agent or command did not start, or is ended"),
+    (
+        Exit::RunFailed,
+        125,
+        "of `run` and `sandbox run`: castellan failed; the agent or command did not start, or is ended",
+    ),
     (Exit::NotExecutable, 126, "of `run` and `sandbox run`: the agent or command cannot be executed"),
     (Exit::NotFound, 127, "of `run` and `sandbox run`: the agent or command is not found"),
 ];

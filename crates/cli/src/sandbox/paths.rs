@@ -10,6 +10,7 @@ use anyhow::Context;
 use castellan_agents::{AgentId, directory_name};
 use castellan_event::Scope;
 use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
+use castellan_files::{Links, open_with};
 
 use crate::native::named_place;
 
@@ -114,7 +115,8 @@ pub(super) fn keep_common_directory(workspace: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let file = git.join(COMMON_DIRECTORY);
-    let made = OpenOptions::new().write(true).create_new(true).open(&file);
+    let mut options = OpenOptions::new();
+    let made = open_with(options.write(true).create_new(true), &file, Links::Refused);
     match made {
         Ok(mut made) => made.write_all(b".\n").with_context(|| format!("`{}`", file.display())),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
