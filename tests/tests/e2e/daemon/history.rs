@@ -51,7 +51,8 @@ fn play(home: &Home, number: usize, command: &str) -> anyhow::Result<String> {
 pub(super) fn run_json(home: &Home, arguments: &[&str]) -> anyhow::Result<(Finished, Json)> {
     let mut command = home.command(&home.bin().join("castellan"));
     command.arg("--home").arg(home.castellan()).args(arguments).arg("--json");
-    let done = Running::start(&mut command)?.finish(LIMIT)?;
+    // Calls that take seconds are judged again, each, while other tests run.
+    let done = Running::start(&mut command)?.finish(6 * LIMIT)?;
     let json = serde_json::from_str(&done.stdout).map_err(|error| anyhow::anyhow!("{error}: {done:?}"))?;
     Ok((done, json))
 }
