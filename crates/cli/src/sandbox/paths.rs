@@ -189,7 +189,7 @@ mod tests {
             &["s/key"],
         );
         let state = root.path().join("s");
-        assert_eq!(hidden_state(&state, &root.path().join("w")), [state.clone()]);
+        assert_eq!(hidden_state(&state, &root.path().join("w")), std::slice::from_ref(&state));
         let mut found = hidden_state(&state, &state.join("observers/claude/work"));
         found.sort();
         assert_eq!(found, ["key", "log", "observers/codex"].map(|name| state.join(name)));
