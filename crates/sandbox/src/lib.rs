@@ -1,8 +1,9 @@
 //! A sandbox for a command: what the kernel enforces, whatever the command tries.
 //!
-//! A [`Policy`] is the request. [`survey`] looks at its paths. [`probe`] looks at this machine's [`Capabilities`]. [`plan`] is pure: it makes a
-//! [`Plan`] of them, and a [`Report`] of what is enforced and what is only requested. [`start`] gives the plan to the launcher
-//! (`castellan-sandbox`), which applies all of it to itself or runs nothing.
+//! A [`Policy`] is the request. [`survey`] looks at its paths. [`probe`] looks at this machine's [`Capabilities`]. [`plan`] is pure: it
+//! makes a [`Plan`] of them, and a [`Report`] of the enforced and the requested parts.
+//!
+//! [`start`] gives the plan to the launcher (`castellan-sandbox`). The launcher applies all of it to itself, or runs nothing.
 //!
 //! This crate knows no agent, no configuration file and no verdict.
 
