@@ -17,8 +17,8 @@ const FILES: &[(&str, &[&str])] = &[
     ("gemini", &[".gemini/settings.json", ".gemini/castellan.toml"]),
 ];
 
-/// The begin of a line with a rule of Claude Code for a path.
-const EDIT_RULE: &str = "      \"Edit(/";
+/// The starts of lines with a rule for a path, of Claude Code and of Codex.
+const PATH_RULES: &[&str] = &["      \"Edit(/", "\"/"];
 
 fn home() -> Home {
     let home = Home::new();
@@ -62,8 +62,10 @@ fn each_agents_settings_look_so() {
         let is_systems = |line: &str| line.starts_with("\"/") && line.ends_with("= \"deny\"");
         let mut lines: Vec<&str> = text.lines().filter(|line| !is_systems(line)).collect();
         // The order of the rules for paths depends on the real name of the root.
-        for rules in lines.chunk_by_mut(|a, b| a.starts_with(EDIT_RULE) && b.starts_with(EDIT_RULE)) {
-            rules.sort_unstable();
+        for start in PATH_RULES {
+            for rules in lines.chunk_by_mut(|a, b| a.starts_with(start) && b.starts_with(start)) {
+                rules.sort_unstable();
+            }
         }
         let text = lines.join("\n");
         insta::assert_snapshot!(format!("settings_{agent}"), text);
