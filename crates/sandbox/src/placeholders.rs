@@ -3,6 +3,7 @@
 //!
 //! Several sandboxes can use one. Each holds a shared lock on it; the last one removes it.
 
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{
@@ -66,35 +67,63 @@ fn make_one(path: &Bytes) -> Result<Option<Held>, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let above = openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     for _ in 0..TRIES {
-        match mkdirat(&above, name, Mode::RWXU) {
-            Ok(()) => chmodat(&above, name, Mode::from_raw_mode(PLACEHOLDER_MODE), AtFlags::empty())?,
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = match openat2(&above, name, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-            Ok(directory) => directory,
-            Err(Errno::NOENT) => continue,
-            Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+        let made = match mkdirat(&above, name, Mode::RWXU) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
             Err(errno) => return Err(errno),
         };
-        let found = fstat(&directory)?;
-        if found.st_mode & 0o7777 != PLACEHOLDER_MODE {
-            return Ok(None);
-        }
-        match flock(&directory, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => continue,
-            Err(errno) => return Err(errno),
-        }
-        // Another sandbox may have removed it before the lock.
-        match statat(&above, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(now) if now.st_ino == found.st_ino && now.st_dev == found.st_dev => {
+        match hold(&above, name, made) {
+            Ok(Tried::Again) => {}
+            Ok(Tried::Held(directory)) => {
                 return Ok(Some(Held { above, name: name.to_owned(), directory }));
             }
-            Ok(_) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno),
+            Ok(Tried::Other) => return Ok(None),
+            Err(errno) => {
+                // No descriptor was free, for example. Only an empty directory is removed.
+                if made {
+                    let _ = unlinkat(&above, name, AtFlags::REMOVEDIR);
+                }
+                return Err(errno);
+            }
         }
     }
     Err(Errno::AGAIN)
+}
+
+/// The result of one try to hold a placeholder.
+enum Tried {
+    Held(OwnedFd),
+    /// Another sandbox removes it.
+    Again,
+    /// Something else is there.
+    Other,
+}
+
+/// Opens and locks a placeholder that was made, or was there.
+fn hold(above: &OwnedFd, name: &OsStr, made: bool) -> Result<Tried, Errno> {
+    if made {
+        chmodat(above, name, Mode::from_raw_mode(PLACEHOLDER_MODE), AtFlags::empty())?;
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = match openat2(above, name, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(directory) => directory,
+        Err(Errno::NOENT) => return Ok(Tried::Again),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Tried::Other),
+        Err(errno) => return Err(errno),
+    };
+    let found = fstat(&directory)?;
+    if found.st_mode & 0o7777 != PLACEHOLDER_MODE {
+        return Ok(Tried::Other);
+    }
+    match flock(&directory, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => return Ok(Tried::Again),
+        Err(errno) => return Err(errno),
+    }
+    // Another sandbox may have removed it before the lock.
+    match statat(above, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(now) if now.st_ino == found.st_ino && now.st_dev == found.st_dev => Ok(Tried::Held(directory)),
+        Ok(_) | Err(Errno::NOENT) => Ok(Tried::Again),
+        Err(errno) => Err(errno),
+    }
 }

@@ -137,3 +137,52 @@ fn odd_personalities_are_refused() {
     check(ALL, table::PERSONALITY, [0xffff_ffff, 0, 0, 0, 0, 0], ALLOW);
     check(ALL, table::PERSONALITY, [0x0040_0000, 0, 0, 0, 0, 0], ERROR | EPERM); // READ_IMPLIES_EXEC
 }
+
+/// Calls that are newer than the `libc` crate.
+const NEWER: &[&str] = &["open_tree_attr"];
+
+/// Names, and the numbers that the `libc` crate has for the architecture of this build.
+macro_rules! of_libc {
+    ($($number:ident)*) => { &[$((stringify!($number), libc::$number)),*] };
+}
+
+const OF_LIBC: &[(&str, libc::c_long)] = of_libc! {
+    SYS_clone3 SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register SYS_ptrace SYS_process_vm_readv
+    SYS_process_vm_writev SYS_process_madvise SYS_kcmp SYS_pidfd_getfd SYS_mount SYS_umount2 SYS_pivot_root
+    SYS_chroot SYS_open_tree SYS_move_mount SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr
+    SYS_setns SYS_open_by_handle_at SYS_fanotify_init SYS_add_key SYS_request_key SYS_keyctl SYS_bpf
+    SYS_perf_event_open SYS_userfaultfd SYS_init_module SYS_finit_module SYS_delete_module SYS_kexec_load
+    SYS_kexec_file_load SYS_lookup_dcookie SYS_nfsservctl SYS_reboot SYS_swapon SYS_swapoff SYS_acct
+    SYS_quotactl SYS_quotactl_fd SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex
+    SYS_sethostname SYS_setdomainname SYS_syslog SYS_vhangup
+};
+
+/// Calls that aarch64 does not have.
+#[cfg(target_arch = "x86_64")]
+const OF_X86: &[(&str, libc::c_long)] = of_libc! { SYS_modify_ldt SYS_uselib SYS_iopl SYS_ioperm };
+#[cfg(not(target_arch = "x86_64"))]
+const OF_X86: &[(&str, libc::c_long)] = &[];
+
+/// Calls whose arguments are tested.
+const WITH_ARGUMENTS: &[(Number, libc::c_long)] = &[
+    (table::CLONE, libc::SYS_clone),
+    (table::UNSHARE, libc::SYS_unshare),
+    (table::IOCTL, libc::SYS_ioctl),
+    (table::PERSONALITY, libc::SYS_personality),
+    (table::SOCKET, libc::SYS_socket),
+    (table::SENDTO, libc::SYS_sendto),
+    (table::SENDMSG, libc::SYS_sendmsg),
+    (table::SENDMMSG, libc::SYS_sendmmsg),
+];
+
+#[test]
+fn numbers_are_those_of_libc() {
+    let arch = Arch::own().unwrap();
+    for (name, number, _) in ANSWERS.iter().filter(|(name, _, _)| !NEWER.contains(name)) {
+        let known = OF_LIBC.iter().chain(OF_X86).find(|(known, _)| known.strip_prefix("SYS_") == Some(*name));
+        assert_eq!(arch.number(*number).map(libc::c_long::from), known.map(|(_, known)| *known), "{name}");
+    }
+    for (number, known) in WITH_ARGUMENTS {
+        assert_eq!(arch.number(*number).map(libc::c_long::from), Some(*known));
+    }
+}

@@ -1,10 +1,4 @@
-//! Real launches: each test starts the launcher at one or more levels and looks at what the command could do.
-
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking, and owns its files"
-)]
+//! What a command can do at each level.
 
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
@@ -14,75 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use castellan_sandbox::{
-    Capabilities, Feature, LaunchError, Level, Network, Outcome, Policy, PolicyError, Read, Reason, Streams,
-    plan, probe, run, start, survey,
+    Capabilities, Feature, LaunchError, Level, Network, PolicyError, Read, Reason, Streams, plan, run, start,
+    survey,
 };
 
-const LAUNCHER: &str = env!("CARGO_BIN_EXE_castellan-sandbox");
-
-/// A home with a workspace, outside `/tmp`, so that a private `/tmp` does not hide it by itself.
-struct World {
-    _root: tempfile::TempDir,
-    work: PathBuf,
-    home: PathBuf,
-}
-
-fn world() -> World {
-    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let home = std::fs::canonicalize(root.path()).unwrap();
-    let work = home.join("work");
-    std::fs::create_dir_all(work.join(".git")).unwrap();
-    std::fs::write(home.join("secret"), "secret text").unwrap();
-    World { _root: root, work, home }
-}
-
-fn policy(world: &World) -> Policy {
-    let mut policy = Policy::workspace_write(&world.work);
-    policy.environment = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
-    policy.files.protected = vec![world.work.join(".git"), world.work.join(".castellan")];
-    policy.files.secret = vec![world.home.join("secret")];
-    policy
-}
-
-fn can() -> Capabilities {
-    probe(Path::new(LAUNCHER)).can
-}
-
-fn null() -> std::os::fd::OwnedFd {
-    std::fs::File::open("/dev/null").unwrap().into()
-}
-
-fn try_run(policy: &Policy, can: &Capabilities, command: &[&str]) -> Result<Outcome, LaunchError> {
-    let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
-    run(policy, can, &command, Path::new(LAUNCHER), streams, false).map(|(outcome, _)| outcome)
-}
-
-fn shell(policy: &Policy, can: &Capabilities, script: &str) -> u8 {
-    try_run(policy, can, &["sh", "-c", script]).unwrap().code
-}
-
-fn levels() -> Vec<Capabilities> {
-    let can = can();
-    assert!(
-        can.namespaces && can.landlock > 0 && can.seccomp,
-        "{can:?}: the tests need a kernel with all of it"
-    );
-    let mut levels =
-        [Level::Full, Level::Namespaces, Level::Landlock].map(|level| can.clone().at(level)).to_vec();
-    levels.extend(bubblewrap());
-    levels
-}
-
-/// Namespaces of bubblewrap, alone and with Landlock; nothing where bubblewrap is missing.
-fn bubblewrap() -> Vec<Capabilities> {
-    let can = can().without(Feature::OwnNamespaces);
-    if can.bubblewrap.is_none() {
-        eprintln!("not tested: bubblewrap is not installed, or does not work here");
-        return Vec::new();
-    }
-    vec![can.clone().without(Feature::Landlock), can]
-}
+use crate::world::{bubblewrap, can, launcher, levels, null, policy, shell, try_run, world};
 
 #[test]
 fn a_command_writes_its_workspace_and_nothing_else() {
@@ -168,7 +98,7 @@ fn a_planted_symlink_is_kept_or_ends_the_start() {
     std::os::unix::fs::symlink(&world.home, world.work.join("mine")).unwrap();
     let (plan, _) = plan(&policy, &can(), &seen, &["true".into()]).unwrap();
     let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
-    let error = start(&plan, Path::new(LAUNCHER), streams).unwrap_err();
+    let error = start(&plan, &launcher(), streams).unwrap_err();
     assert_eq!(error.code(), 125, "{error}");
     assert!(error.to_string().contains("mine"), "{error}");
     // A symlink that leads elsewhere since the survey.
@@ -177,7 +107,7 @@ fn a_planted_symlink_is_kept_or_ends_the_start() {
     std::fs::remove_file(world.work.join(".git")).unwrap();
     std::os::unix::fs::symlink("d", world.work.join(".git")).unwrap();
     let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
-    let error = start(&plan, Path::new(LAUNCHER), streams).unwrap_err();
+    let error = start(&plan, &launcher(), streams).unwrap_err();
     assert!(error.to_string().contains(".git"), "{error}");
 }
 
@@ -189,7 +119,7 @@ fn two_sandboxes_share_a_placeholder() {
     let (plan, _) = plan(&policy, &can(), &first, &["cat".into()]).unwrap();
     let (input, output) = std::io::pipe().unwrap();
     let streams = Streams { stdin: input.into(), stdout: Stdio::null(), stderr: Stdio::null() };
-    let running = start(&plan, Path::new(LAUNCHER), streams).unwrap();
+    let running = start(&plan, &launcher(), streams).unwrap();
     assert_ne!(shell(&policy, &can(), "mkdir .castellan/x"), 0, "the second one protects it too");
     assert!(world.work.join(".castellan").exists(), "the first one still needs it");
     drop(output);
@@ -218,7 +148,7 @@ fn everything_ends_with_the_command_or_its_time() {
         let (mut output, input) = std::io::pipe().unwrap();
         let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null() };
         let command = ["sh", "-c", "setsid sleep 1000 & exit 3"].map(OsString::from);
-        let (outcome, _) = run(&policy, &can, &command, Path::new(LAUNCHER), streams, false).unwrap();
+        let (outcome, _) = run(&policy, &can, &command, &launcher(), streams, false).unwrap();
         assert_eq!((outcome.code, outcome.left), (3, false));
         assert_eq!(output.read(&mut [0]).unwrap(), 0);
         policy.limits.wall_ms = Some(50);
@@ -236,7 +166,7 @@ fn dropping_the_caller_ends_the_command() {
         let (plan, _) =
             plan(&policy, &can, &survey(&policy).unwrap(), &["sleep".into(), "1000".into()]).unwrap();
         let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null() };
-        drop(start(&plan, Path::new(LAUNCHER), streams).unwrap());
+        drop(start(&plan, &launcher(), streams).unwrap());
         assert_eq!(output.read(&mut [0]).unwrap(), 0);
     }
 }
@@ -283,7 +213,7 @@ fn the_caller_accepts_connections_of_the_inside() {
     let command = ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/3128; echo hello >&3"].map(OsString::from);
     let (plan, _) = plan(&policy, &can(), &survey(&policy).unwrap(), &command).unwrap();
     let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
-    let mut running = start(&plan, Path::new(LAUNCHER), streams).unwrap();
+    let mut running = start(&plan, &launcher(), streams).unwrap();
     let http: TcpListener = running.listeners.remove(0).into();
     let mut text = String::new();
     http.accept().unwrap().0.read_to_string(&mut text).unwrap();
@@ -341,7 +271,7 @@ fn a_directory_that_vanished_is_an_error_and_nothing_stays() {
         let (plan, _) = plan(&policy, &can, &seen, &["true".into()]).unwrap();
         std::fs::remove_dir(&inner).unwrap();
         let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
-        let error = start(&plan, Path::new(LAUNCHER), streams).unwrap_err();
+        let error = start(&plan, &launcher(), streams).unwrap_err();
         assert_eq!(error.code(), 125);
         assert!(error.to_string().contains("inner"), "{error}");
         assert!(!world.work.join(".castellan").exists(), "{can:?}");
@@ -367,7 +297,7 @@ fn what_is_required_and_missing_is_refused() {
     let can = can().at(Level::Landlock);
     let made = world.work.join("made");
     let command = ["touch".into(), made.clone().into()];
-    let error = run(&policy(&world), &can, &command, Path::new(LAUNCHER), streams, true).unwrap_err();
+    let error = run(&policy(&world), &can, &command, &launcher(), streams, true).unwrap_err();
     assert!(matches!(error, LaunchError::NotEnforced(_)), "{error}");
     assert!(!made.exists());
 }
@@ -380,6 +310,44 @@ fn the_command_has_its_standard_input() {
     output.write_all(b"text").unwrap();
     drop(output);
     let command = ["sh", "-c", "test \"$(cat)\" = text"].map(OsString::from);
-    let (outcome, _) = run(&policy(&world), &can(), &command, Path::new(LAUNCHER), streams, true).unwrap();
+    let (outcome, _) = run(&policy(&world), &can(), &command, &launcher(), streams, true).unwrap();
     assert_eq!(outcome.code, 0);
+}
+
+#[test]
+fn chains_of_symlinks_lead_to_what_is_covered() {
+    use std::os::unix::fs::symlink;
+    for can in levels() {
+        let world = world();
+        let mut policy = policy(&world);
+        std::fs::write(world.home.join("key"), "key text").unwrap();
+        symlink("key", world.home.join("first")).unwrap();
+        symlink(world.home.join("first"), world.home.join("second")).unwrap();
+        symlink("../work/../second", world.work.join("third")).unwrap();
+        symlink("circle", world.home.join("circle")).unwrap();
+        policy.files.secret = vec![world.work.join("third"), world.home.join("circle")];
+        for name in ["key", "first", "second", "work/third"] {
+            let script = format!("cat {}/{name}", world.home.display());
+            assert_ne!(shell(&policy, &can, &script), 0, "{name} {can:?}");
+        }
+        // A writable directory by a chain is writable by its own name.
+        symlink("work", world.home.join("a")).unwrap();
+        symlink("a", world.home.join("b")).unwrap();
+        policy.files.writable = vec![world.home.join("b")];
+        assert_eq!(shell(&policy, &can, &format!("echo x > {}/made", world.work.display())), 0, "{can:?}");
+    }
+}
+
+#[test]
+fn input_into_a_terminal_is_refused_by_the_filter() {
+    let world = world();
+    let mut policy = policy(&world);
+    policy.terminal = true;
+    // TIOCSTI. The number of the error tells who refused it: the filter (EPERM), or the kernel, as this is no terminal.
+    let inject = ["perl", "-e", "my $x = 'x'; ioctl(STDIN, 0x5412, $x) and exit 0; exit $!+0"];
+    let (eperm, enotty) = (1, 25);
+    for can in levels() {
+        assert_eq!(try_run(&policy, &can, &inject).unwrap().code, eperm, "{can:?}");
+    }
+    assert_eq!(try_run(&policy, &can().without(Feature::Seccomp), &inject).unwrap().code, enotty);
 }
