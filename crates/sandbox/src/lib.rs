@@ -14,6 +14,7 @@ mod landlock;
 mod launch;
 pub mod limits;
 mod message;
+#[cfg(target_os = "linux")]
 mod placeholders;
 mod plan;
 mod planner;
@@ -30,6 +31,7 @@ pub use error::PolicyError;
 pub use landlock::FILE_RIGHTS;
 pub use launch::{LaunchError, Outcome, Reason, Running, Streams, run, start};
 pub use message::{Failed, Message, decode, encode};
+#[cfg(target_os = "linux")]
 pub use placeholders::Placeholders;
 pub use plan::{
     Bubblewrap, Cgroup, Instruction, Landlock, Make, MountFlags, Namespaces, Placeholder, Plan, Resource,

@@ -10,6 +10,7 @@ use crate::limits::PROBE_TEXT_BYTES;
 /// Controllers that limits need.
 const NEEDED: [&str; 2] = ["memory", "pids"];
 
+#[cfg(target_os = "linux")]
 pub(super) fn own() -> Cgroups {
     let text = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
     find(Path::new("/sys/fs/cgroup"), &text)
