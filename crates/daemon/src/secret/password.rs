@@ -192,9 +192,13 @@ mod tests {
         let helper = dir.path().join("unix_chkpwd");
         std::fs::write(&helper, "").unwrap();
         let check = |path: &Path| check_of_system(path).map_err(|error| error.to_string());
+        let set_mode = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap()
+        };
         // Below a folder that everybody can write.
+        set_mode(dir.path(), 0o777);
         assert!(check(&helper).is_err());
-        std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o4757)).unwrap();
+        set_mode(&helper, 0o4757);
         assert!(check(&helper).unwrap_err().contains("other users can write it") || !is_root());
         let link = dir.path().join("link");
         symlink("/bin/sh", &link).unwrap();
