@@ -93,7 +93,7 @@ pub use one_session::OneSession;
 pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use plans::parse_plan;
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};
-pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_reader};
+pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_patient_reader, set_reader};
 pub use recorded::{KnownTexts, RecordedWorld};
 pub use reviews::{evidence_of, reviewer_of};
 pub use run::{DaemonError, run};

@@ -9,6 +9,9 @@ pub(crate) const HELPERS_MAX: usize = 4;
 /// A call reads no further program after one that was given up, so this is far below the 10 s of a hook.
 pub(crate) const HELPER_TIME: Duration = Duration::from_secs(2);
 
+/// Time for a program of a replay. A person waits for the whole replay, and a hostile program can take it once.
+pub(crate) const HELPER_TIME_OF_REPLAY: Duration = Duration::from_secs(20);
+
 /// Programs that a helper reads before a new one replaces it, so that memory which a parser lost is freed.
 pub(crate) const HELPER_REQUESTS_MAX: u32 = 500;
 

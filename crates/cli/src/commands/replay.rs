@@ -42,6 +42,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    castellan_daemon::set_patient_reader();
     let layout = global.layout()?;
     let Some(sides) = Sides::load(&layout, options)? else { return Ok(Exit::No) };
     let log = layout.log();
