@@ -5,6 +5,7 @@ use std::process::Command;
 use super::{Attack, Evidence, Run, in_child, read};
 use crate::outcome::{At, Attempt, Stop};
 use crate::sys::{self, Arg};
+use crate::targets::Targets;
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack {
@@ -30,6 +31,18 @@ pub(super) const ATTACKS: &[Attack] = &[
             std::fs::set_permissions(&own, mode).at("chmod")?;
             Ok(own.display().to_string())
         }),
+    },
+    Attack {
+        name: "setuid-new",
+        says: "Makes a program with the set-user-ID bit at once, in each way that takes a mode.",
+        evidence: Evidence::Claim,
+        run: Run::Do(|targets| set_ids_of_new(targets, 0o4755)),
+    },
+    Attack {
+        name: "setgid-new",
+        says: "Makes a program with the set-group-ID bit at once, in each way that takes a mode.",
+        evidence: Evidence::Claim,
+        run: Run::Do(|targets| set_ids_of_new(targets, 0o2755)),
     },
     Attack {
         name: "file-capabilities",
@@ -96,6 +109,39 @@ pub(super) const ATTACKS: &[Attack] = &[
         run: Run::Do(|_| in_child(|| allow_everything().and_then(|()| super::kernel::keyring()))),
     },
 ];
+
+/// Makes files by each call that takes a mode, and looks at their modes.
+fn set_ids_of_new(targets: &Targets, mode: u32) -> Attempt {
+    let here = libc::AT_FDCWD.into();
+    let flags = (libc::O_CREAT | libc::O_WRONLY).into();
+    let how = sys::words(&[u64::from(libc::O_CREAT.cast_unsigned() | 1), mode.into(), 0]);
+    let how_bytes = i64::try_from(how.len()).unwrap_or(0);
+    let mut made = Vec::new();
+    let mut stop = Stop::blocked("no file has the bit");
+    for way in ["openat2", "fchmodat2", "mknodat", "openat"] {
+        let file = targets.below("work", &format!("new-program-{way}-{mode:o}"))?;
+        let path = sys::c_path(&file).at("path")?;
+        let (number, rest) = match way {
+            "openat2" => (libc::SYS_openat2, [Arg::In(&how), Arg::Int(how_bytes)]),
+            "mknodat" => (libc::SYS_mknodat, [Arg::Int((libc::S_IFREG | mode).into()), Arg::Int(0)]),
+            "openat" => (libc::SYS_openat, [Arg::Int(flags), Arg::Int(mode.into())]),
+            _ => {
+                std::fs::write(&file, "x").at("write in the workspace")?;
+                (libc::SYS_fchmodat2, [Arg::Int(mode.into()), Arg::Int(0)])
+            }
+        };
+        let [third, fourth] = rest;
+        let done = sys::call(number, &mut [Arg::Int(here), Arg::Text(&path), third, fourth]);
+        if let Err(error) = done {
+            stop = Err::<(), _>(error).at(way).err().unwrap_or(stop);
+        }
+        let found = std::fs::metadata(&file).map_or(0, |found| std::os::unix::fs::MetadataExt::mode(&found));
+        if found & 0o6000 != 0 {
+            made.push(way);
+        }
+    }
+    if made.is_empty() { Err(stop) } else { Ok(made.join(" ")) }
+}
 
 /// The effective user in the text of /proc/PID/status.
 fn effective_user(status: &str) -> Attempt {

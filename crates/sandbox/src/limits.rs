@@ -18,8 +18,12 @@ pub const PRIVATE_BYTES: u64 = 1024 * 1024 * 1024;
 /// Files of each private place: a tmpfs keeps about 1 KiB of kernel memory for each.
 pub const PRIVATE_FILES: u64 = 256 * 1024;
 
-/// The least limit of process numbers that the kernel accepts for a namespace (`pid_max`, RESERVED_PIDS + 1).
-pub const PID_LIMIT_MIN: u64 = 301;
+/// Process numbers that the kernel gives out once in each process namespace, and not again (RESERVED_PIDS). A limit of the largest
+/// number limits the processes only beyond these.
+pub const PIDS_RESERVED: u64 = 300;
+
+/// The largest limit of process numbers that the kernel accepts (PID_MAX_LIMIT).
+pub const PID_MAX: u64 = 4 * 1024 * 1024;
 
 /// Milliseconds for the end of the processes that a command left, where no process namespace ends them at once.
 pub const LEFTOVER_MS: u64 = 5_000;

@@ -10,7 +10,7 @@ use crate::error::PolicyError;
 use crate::plan::{Namespaces, Plan};
 use crate::policy::{Network, Policy};
 use crate::report::{Aspect, Report};
-use crate::seccomp;
+use crate::seccomp::{self, Filter};
 use crate::survey::Survey;
 
 mod bubblewrap;
@@ -67,7 +67,7 @@ pub fn plan(
     isolation(&ground, &mut report);
     let sockets = network::plan(&ground, &mut plan, &mut report);
     if can.seccomp {
-        plan.seccomp = seccomp::filter(sockets);
+        plan.seccomp = seccomp::filter(Filter { sockets, outside: !can.namespaces });
     }
     if can.landlock > 0 {
         plan.landlock = Some(rules::plan(&ground, &plan));
@@ -102,8 +102,13 @@ fn isolation(ground: &Ground<'_>, report: &mut Report) {
             false,
             "a process namespace protects them, but /proc still shows them: this machine permits no new /proc",
         ),
-        (false, _, 6..) => (false, "Landlock protects them from signals and debugging, but /proc shows them"),
-        (false, _, 1..) => (false, "Landlock protects them from debugging, but not from signals"),
+        (false, _, 6..) => (
+            false,
+            "Landlock protects them from signals and debugging, the filter their limits and priorities; /proc shows them",
+        ),
+        (false, _, 1..) => {
+            (false, "Landlock protects them from debugging, but not from signals; /proc shows them")
+        }
         (false, _, 0) => (false, "this machine has neither process namespaces nor Landlock"),
     };
     report.add(Aspect::Processes, "", enforced, how);
@@ -116,12 +121,19 @@ fn isolation(ground: &Ground<'_>, report: &mut Report) {
         )
     };
     report.add(Aspect::End, "", enforced, how);
-    let how = if can.namespaces {
-        "no_new_privs, no capabilities, set-user-id has no effect on any mount"
-    } else {
-        "no_new_privs, no capabilities"
+    let filter = can.seccomp && seccomp::is_known();
+    let (enforced, how) = match (can.namespaces, filter) {
+        (true, true) => (
+            true,
+            "no_new_privs, no capabilities; set-user-id has no effect on any mount, and no file gets it",
+        ),
+        (false, true) => (true, "no_new_privs, no capabilities; no file gets set-user-id"),
+        (_, false) => (
+            false,
+            "no_new_privs and no capabilities inside; a file that gets set-user-id gives the user's rights to others outside",
+        ),
     };
-    report.add(Aspect::Privileges, "", true, how);
+    report.add(Aspect::Privileges, "", enforced, how);
     let (enforced, how) = match (can.seccomp, seccomp::is_known()) {
         (true, true) => (true, "a seccomp filter"),
         (true, false) => (false, "castellan has no filter for this processor"),
@@ -138,8 +150,10 @@ fn isolation(ground: &Ground<'_>, report: &mut Report) {
     report.add(Aspect::Terminal, "", enforced, how);
     let (enforced, how) = match (can.namespaces, can.landlock) {
         (true, _) => (true, "a /dev of its own; device files work on no other mount"),
-        (false, 5..) => (true, "Landlock permits the harmless devices only"),
-        (false, 1..) => (false, "Landlock permits reading devices that the user can read"),
+        (false, 1..) if rules::shows_devices(ground) => {
+            (false, "the policy shows /dev, or / cannot be listed: devices that the user can read are open")
+        }
+        (false, 1..) => (true, "Landlock permits the harmless devices of /dev only, and to make none"),
         (false, 0) => (false, "this machine has neither mount namespaces nor Landlock"),
     };
     report.add(Aspect::Devices, "", enforced, how);

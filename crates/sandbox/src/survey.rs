@@ -39,7 +39,7 @@ pub struct Survey {
     pub scratch: PathBuf,
     /// The paths of the policy and of the system.
     pub paths: BTreeMap<PathBuf, Seen>,
-    /// Directories above secrets, with their entries; `None` if too many.
+    /// `/` and directories above secrets, with their entries; `None` if too many.
     pub siblings: BTreeMap<PathBuf, Option<Vec<(OsString, Kind)>>>,
 }
 
@@ -199,8 +199,10 @@ fn names(found: &Metadata) -> u64 {
 
 fn siblings<'a>(hidden: impl Iterator<Item = &'a Seen>) -> BTreeMap<PathBuf, Option<Vec<(OsString, Kind)>>> {
     let present = hidden.filter(|seen| seen.kind != Kind::Missing);
-    let above: BTreeSet<PathBuf> =
+    let mut above: BTreeSet<PathBuf> =
         present.flat_map(|seen| seen.real.ancestors().skip(1).map(Path::to_owned)).collect();
+    // `/dev` is hidden too where Landlock is alone.
+    above.insert(PathBuf::from("/"));
     above
         .into_iter()
         .map(|directory| {

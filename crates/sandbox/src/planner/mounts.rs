@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::bytes::Bytes;
-use crate::limits::{PID_LIMIT_MIN, PRIVATE_BYTES};
+use crate::limits::{PID_MAX, PIDS_RESERVED, PRIVATE_BYTES};
 use crate::plan::{Make, MountFlags, Placeholder, Plan, Step};
 use crate::survey::Kind;
 
@@ -298,8 +298,11 @@ impl Builder<'_> {
             path: self.inside(Path::new(path)),
             text: text.as_str().into(),
         };
-        if let Some(limit) = self.ground.policy.limits.processes.filter(|_| can.pid_limit) {
-            steps.push(write("/proc/sys/kernel/pid_max", limit.clamp(PID_LIMIT_MIN, 4_000_000).to_string()));
+        if let Some(limit) = super::resources::by_numbers(self.ground) {
+            // The next process gets a number beyond the reserved ones: as many as the limit are left, now and later.
+            let largest = limit.saturating_add(PIDS_RESERVED).min(PID_MAX);
+            steps.push(write("/proc/sys/kernel/ns_last_pid", PIDS_RESERVED.to_string()));
+            steps.push(write("/proc/sys/kernel/pid_max", largest.to_string()));
         }
         if !can.seccomp {
             steps.push(write("/proc/sys/user/max_user_namespaces", "0".to_owned()));

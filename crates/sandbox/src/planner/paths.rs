@@ -230,26 +230,33 @@ pub(super) fn report(ground: &Ground<'_>, report: &mut Report) {
     let (paths, can) = (&ground.paths, ground.can);
     let files = &ground.policy.files;
     let neither = "this machine has neither mount namespaces nor Landlock";
-    let both = match (can.namespaces, can.landlock) {
-        (true, 0) => Some("read-only mounts"),
-        (true, 1..) => Some("read-only mounts and Landlock"),
-        (false, 3..) => Some("Landlock"),
-        (false, _) => None,
+    let (written, how) = match (can.namespaces, can.landlock) {
+        (true, 0) => (true, "read-only mounts"),
+        (true, 1..) => (true, "read-only mounts and Landlock"),
+        (false, 3..) => (
+            false,
+            "Landlock; modes, times and attributes of the user's files elsewhere can be changed, which it does not check",
+        ),
+        (false, 1..) => {
+            (false, "this Landlock checks neither truncation (Linux 6.2), nor modes, times and attributes")
+        }
+        (false, 0) => (false, neither),
     };
-    let old = if can.landlock > 0 { "this Landlock does not check truncation (Linux 6.2)" } else { neither };
     let listed: Vec<String> = paths.writable.iter().map(|path| shown(path)).collect();
-    report.add(Aspect::Writes, listed.join(" "), both.is_some(), both.unwrap_or(old));
+    report.add(Aspect::Writes, listed.join(" "), written, how);
     if let Read::Only(only) = &files.read {
         let listed: Vec<String> = only.iter().map(|path| shown(path)).collect();
         let (enforced, how) = match (can.namespaces, can.landlock) {
             (true, _) => (true, "a root that holds nothing else"),
-            (false, 1..) => (true, "Landlock; names and sizes of other files stay visible"),
+            (false, 1..) => {
+                (true, "Landlock; names, sizes and times of other files can be asked for and watched")
+            }
             (false, 0) => (false, neither),
         };
         report.add(Aspect::Reads, listed.join(" "), enforced, how);
     }
     for protected in &paths.protected {
-        let (enforced, how) = protection(protected, ground, both.is_some());
+        let (enforced, how) = protection(protected, ground, written);
         report.add(Aspect::Protected, shown(&protected.requested), enforced, how);
     }
     for hidden in &paths.hidden {
@@ -271,7 +278,13 @@ pub(super) fn report(ground: &Ground<'_>, report: &mut Report) {
 
 fn protection(protected: &Protected, ground: &Ground<'_>, written: bool) -> (bool, String) {
     if protected.root.is_none() {
-        let how = if written { "it is in no writable directory" } else { "nothing limits writing here" };
+        let how = if written {
+            "it is in no writable directory"
+        } else if ground.can.landlock >= 3 {
+            "it is in no writable directory, but its mode, times and attributes can be changed"
+        } else {
+            "nothing limits writing here"
+        };
         return (written, how.to_owned());
     }
     if ground.bubblewrap && protected.seen.link {
@@ -343,5 +356,6 @@ fn hiding(hidden: &Hidden, ground: &Ground<'_>) -> (bool, String) {
             "a directory above it has too many entries for Landlock rules, or cannot be listed".to_owned(),
         );
     }
-    (true, "Landlock permits the entries beside it, as they are at the start; directories above it cannot be listed".to_owned())
+    let how = "Landlock permits the entries beside it, as they are at the start; directories above it cannot be listed. Names, sizes and times can be asked for and watched";
+    (true, how.to_owned())
 }

@@ -2,7 +2,6 @@
 
 use crate::bytes::Bytes;
 use crate::capabilities::Cgroups;
-use crate::limits::PID_LIMIT_MIN;
 use crate::plan::{Cgroup, Plan, Resource};
 use crate::report::{Aspect, Report};
 
@@ -63,16 +62,20 @@ fn processes(ground: &Ground<'_>, plan: &mut Plan, most: u64, in_group: bool) ->
         plan.limits.push((Resource::Processes, most));
         return (true, "RLIMIT_NPROC, counted in the user namespace".to_owned());
     }
-    if can.pid_limit {
-        let how = format!("the largest process number of the namespace, {} or more", PID_LIMIT_MIN);
-        return (most >= PID_LIMIT_MIN, how);
+    if by_numbers(ground).is_some() {
+        return (true, "the number of process numbers in the namespace".to_owned());
     }
     let how = if ground.survey.uid == 0 {
-        "the kernel does not limit the processes of root, and has no limit for a process namespace (Linux 6.14)"
+        "the kernel does not limit the processes of root, and has no limit for a process namespace (Linux 6.14 with CONFIG_CHECKPOINT_RESTORE)"
     } else {
         "without a user namespace the limit would count the user's other processes"
     };
     (false, how.to_owned())
+}
+
+/// Returns the limit of processes that process numbers enforce. The kernel holds root to no other.
+pub(super) fn by_numbers(ground: &Ground<'_>) -> Option<u64> {
+    ground.policy.limits.processes.filter(|most| ground.can.pid_limit && *most > 0)
 }
 
 fn without_group(cgroups: &Cgroups) -> &'static str {

@@ -1,6 +1,6 @@
 //! Landlock rules of a plan. Beside namespaces they are a second lock; without them they are the only one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::bytes::Bytes;
 use crate::landlock;
@@ -30,6 +30,9 @@ pub(super) fn plan(ground: &Ground<'_>, plan: &Plan) -> Landlock {
     }
 }
 
+/// The directory of devices. Without namespaces it is closed but for the harmless ones.
+pub(super) const ALL_DEVICES: &str = "/dev";
+
 /// Rules in the view of the namespaces, which already holds only what can be read.
 fn beside(ground: &Ground<'_>) -> Vec<Rule> {
     let version = ground.can.landlock;
@@ -50,13 +53,15 @@ fn alone(ground: &Ground<'_>) -> Vec<Rule> {
     let paths = &ground.paths;
     let mut rules = Vec::new();
     if paths.everything {
-        let secrets: Vec<&PathBuf> = paths
+        let mut secrets: Vec<&Path> = paths
             .hidden
             .iter()
             .filter(|hidden| hidden.seen.kind != Kind::Missing && !hidden.socket)
-            .map(|hidden| &hidden.seen.real)
+            .map(|hidden| hidden.seen.real.as_path())
             .filter(|real| !starts_with_any(real, &paths.writable))
             .collect();
+        // Root could open disks and memory devices.
+        secrets.push(Path::new(ALL_DEVICES));
         readable(ground, Path::new("/"), &secrets, &mut rules);
     } else {
         rules.extend(paths.readable.iter().map(|(_, seen)| rule(&seen.real, landlock::READ, false)));
@@ -71,9 +76,17 @@ fn alone(ground: &Ground<'_>) -> Vec<Rule> {
     rules
 }
 
+/// Reports whether rules without namespaces permit more of `/dev` than the harmless devices.
+pub(super) fn shows_devices(ground: &Ground<'_>) -> bool {
+    let (paths, devices) = (&ground.paths, Path::new(ALL_DEVICES));
+    let mut shown = paths.writable.iter().chain(paths.readable.iter().map(|(_, seen)| &seen.real));
+    let listed = ground.survey.siblings.get(Path::new("/")).is_some_and(Option::is_some);
+    (paths.everything && !listed) || shown.any(|path| path.starts_with(devices) || devices.starts_with(path))
+}
+
 /// Permits a directory, or the entries beside its secrets.
-fn readable(ground: &Ground<'_>, directory: &Path, secrets: &[&PathBuf], rules: &mut Vec<Rule>) {
-    if secrets.iter().any(|secret| *secret == directory) {
+fn readable(ground: &Ground<'_>, directory: &Path, secrets: &[&Path], rules: &mut Vec<Rule>) {
+    if secrets.contains(&directory) {
         return;
     }
     if !secrets.iter().any(|secret| secret.starts_with(directory)) {

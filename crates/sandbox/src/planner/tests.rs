@@ -100,21 +100,24 @@ fn each_level_reports_what_it_does_not_enforce() {
     let at = |level| missing(&planned(&policy(), &Capabilities::all().at(level)).1);
     assert_eq!(at(Level::Full), []);
     assert_eq!(at(Level::Namespaces), []);
-    let of_landlock = [Aspect::Protected, Aspect::Protected, Aspect::Processes, Aspect::End];
+    let of_landlock = [Aspect::Writes, Aspect::Protected, Aspect::Protected, Aspect::Processes, Aspect::End];
     assert_eq!(at(Level::Landlock), of_landlock);
     let all = planned(&policy(), &Capabilities::all()).1.items.len();
-    // Two hold without any help of the machine: privileges and the terminal.
-    assert_eq!(at(Level::None).len(), all - 2);
+    // The terminal needs no help of the machine.
+    assert_eq!(at(Level::None).len(), all - 1);
 }
 
 #[test]
 fn a_missing_feature_is_never_enforced_silently() {
     let without = |feature| missing(&planned(&policy(), &Capabilities::all().without(feature)).1);
     assert_eq!(without(Feature::FreshProc), [Aspect::Processes]);
-    assert_eq!(without(Feature::Seccomp), [Aspect::SystemCalls]);
+    assert_eq!(without(Feature::Seccomp), [Aspect::Privileges, Aspect::SystemCalls]);
     assert_eq!(without(Feature::NetworkNamespace), []);
     let can = Capabilities::all().without(Feature::NetworkNamespace).without(Feature::Seccomp);
-    assert_eq!(missing(&planned(&policy(), &can).1), [Aspect::SystemCalls, Aspect::Network]);
+    assert_eq!(
+        missing(&planned(&policy(), &can).1),
+        [Aspect::Privileges, Aspect::SystemCalls, Aspect::Network]
+    );
 }
 
 #[test]
@@ -129,6 +132,36 @@ fn landlock_alone_permits_the_entries_beside_a_secret() {
     assert_eq!(rights("/usr"), crate::landlock::READ);
     assert_eq!(rights("/bin"), 0, "a symlink leads to a path with its own rule");
     assert_ne!(rights(WORK) & 2, 0, "the workspace can be written");
+}
+
+#[test]
+fn landlock_alone_shows_no_device_but_the_harmless_ones() {
+    let can = Capabilities::all().at(Level::Landlock);
+    let mut survey = machine();
+    let entries = survey.siblings.get_mut(Path::new("/")).unwrap().as_mut().unwrap();
+    entries.push(("dev".into(), Kind::Directory));
+    // The directory of devices is closed without any other secret, too.
+    for secret in [vec!["/home/u/.ssh".into()], vec![]] {
+        let mut policy = policy();
+        policy.files.secret = secret;
+        let (plan, report) = plan(&policy, &can, &survey, &["true".into()]).unwrap();
+        let rules = plan.landlock.unwrap().rules;
+        let device = |path: &str| rules.iter().any(|rule| rule.path == path.into());
+        assert_eq!(
+            (device("/"), device("/dev"), device("/usr"), device("/dev/null")),
+            (false, false, true, true)
+        );
+        assert!(!missing(&report).contains(&Aspect::Devices));
+    }
+    survey.siblings.insert("/".into(), None);
+    let (_, report) = plan(&policy(), &can, &survey, &["true".into()]).unwrap();
+    assert!(missing(&report).contains(&Aspect::Devices));
+    let mut shown = policy();
+    shown.files.read = Read::Only(vec!["/usr".into(), "/dev".into()]);
+    let mut survey = machine();
+    survey.paths.extend([seen("/dev", Kind::Directory)]);
+    let (_, report) = plan(&shown, &can, &survey, &["true".into()]).unwrap();
+    assert!(missing(&report).contains(&Aspect::Devices));
 }
 
 #[test]
@@ -276,11 +309,24 @@ fn limits_are_honest() {
     assert!(user.limits.contains(&(Resource::Processes, 10)));
     assert_eq!(missing(&report), [Aspect::MemoryLimit]);
     let root = Survey { uid: 0, ..machine() };
-    let (_, report) = plan(&policy, &all, &root, &["true".into()]).unwrap();
-    assert_eq!(missing(&report), [Aspect::ProcessLimit, Aspect::MemoryLimit]);
-    policy.limits.processes = Some(400);
-    let (_, report) = plan(&policy, &all, &root, &["true".into()]).unwrap();
+    let (of_root, report) = plan(&policy, &all, &root, &["true".into()]).unwrap();
     assert_eq!(missing(&report), [Aspect::MemoryLimit]);
+    // The kernel gives out 300 numbers once, and not again: the limit starts beyond them.
+    let written: Vec<(String, String)> = of_root
+        .steps
+        .iter()
+        .filter_map(|step| {
+            let Step::Write { path, text } = step else { return None };
+            Some((path.to_string(), text.to_string()))
+        })
+        .collect();
+    let wanted = [("/proc/sys/kernel/ns_last_pid", "300"), ("/proc/sys/kernel/pid_max", "310")];
+    assert_eq!(written, wanted.map(|(path, text)| (path.to_owned(), text.to_owned())));
+    let can = Capabilities { pid_limit: false, ..all.clone() };
+    let (_, report) = plan(&policy, &can, &root, &["true".into()]).unwrap();
+    assert_eq!(missing(&report), [Aspect::ProcessLimit, Aspect::MemoryLimit]);
+    let (_, report) = plan(&policy, &all.clone().at(Level::Landlock), &root, &["true".into()]).unwrap();
+    assert!(missing(&report).contains(&Aspect::ProcessLimit));
     let can = Capabilities { cgroups: Cgroups::Delegated("/sys/fs/cgroup/x".into()), ..all };
     let (grouped, report) = planned(&policy, &can);
     assert!(report.is_enforced());

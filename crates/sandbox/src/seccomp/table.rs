@@ -51,6 +51,17 @@ pub(super) const SOCKET: Number = (41, 198);
 pub(super) const SENDTO: Number = (44, 206);
 pub(super) const SENDMSG: Number = (46, 211);
 pub(super) const SENDMMSG: Number = (307, 269);
+pub(super) const OPEN: Number = (2, NONE);
+pub(super) const OPENAT: Number = (257, 56);
+pub(super) const CREAT: Number = (85, NONE);
+pub(super) const CHMOD: Number = (90, NONE);
+pub(super) const FCHMOD: Number = (91, 52);
+pub(super) const FCHMODAT: Number = (268, 53);
+pub(super) const FCHMODAT2: Number = (452, 452);
+pub(super) const MKNOD: Number = (133, NONE);
+pub(super) const MKNODAT: Number = (259, 33);
+pub(super) const SETPRIORITY: Number = (141, 140);
+pub(super) const IOPRIO_SET: Number = (251, 30);
 
 const EPERM: u32 = 1;
 /// Programs then use the older call that does the same.
@@ -64,6 +75,8 @@ pub(super) const ANSWERS: &[(&str, Number, u32)] = &[
     ("io_uring_setup", (425, 425), ENOSYS),
     ("io_uring_enter", (426, 426), ENOSYS),
     ("io_uring_register", (427, 427), ENOSYS),
+    // The mode of a new file is in memory: it could have a set-user-ID bit. Programs fall back to `openat`.
+    ("openat2", (437, 437), ENOSYS),
     // Other processes.
     ("ptrace", (101, 117), EPERM),
     ("process_vm_readv", (310, 270), EPERM),
@@ -122,4 +135,33 @@ pub(super) const ANSWERS: &[(&str, Number, u32)] = &[
     ("vhangup", (153, 58), EPERM),
     ("iopl", (172, NONE), EPERM),
     ("ioperm", (173, NONE), EPERM),
+];
+
+/// Further calls, where processes outside are within reach: memory, queues and semaphores of all programs of the user. Programs
+/// use something else on kernels that are built without them.
+pub(super) const OUTSIDE_ANSWERS: &[(&str, Number, u32)] = &[
+    ("shmget", (29, 194), ENOSYS),
+    ("shmat", (30, 196), ENOSYS),
+    ("shmctl", (31, 195), ENOSYS),
+    ("semget", (64, 190), ENOSYS),
+    ("semop", (65, 193), ENOSYS),
+    ("semtimedop", (220, 192), ENOSYS),
+    ("semctl", (66, 191), ENOSYS),
+    ("msgget", (68, 186), ENOSYS),
+    ("msgsnd", (69, 189), ENOSYS),
+    ("msgrcv", (70, 188), ENOSYS),
+    ("msgctl", (71, 187), ENOSYS),
+    ("mq_open", (240, 180), ENOSYS),
+    ("mq_unlink", (241, 181), ENOSYS),
+];
+
+/// Calls that change limits, scheduling and memory of another process, whose number is the first argument; 0 is the caller.
+pub(super) const OUTSIDE_OTHER: &[(&str, Number)] = &[
+    ("prlimit64", (302, 261)),
+    ("sched_setaffinity", (203, 122)),
+    ("sched_setscheduler", (144, 119)),
+    ("sched_setparam", (142, 118)),
+    ("sched_setattr", (314, 274)),
+    ("migrate_pages", (256, 238)),
+    ("move_pages", (279, 239)),
 ];
