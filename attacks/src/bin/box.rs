@@ -62,7 +62,7 @@ fn run(level: &OsString, targets: &OsString, command: &[OsString]) -> anyhow::Re
     let file = targets.text_of("capabilities").map_err(|stop| anyhow::anyhow!("{stop:?}"))?;
     let can: Capabilities = toml::from_str(&std::fs::read_to_string(file)?)?;
     let can = can.at(level);
-    let survey = castellan_sandbox::survey(&policy)?;
+    let survey = castellan_sandbox::survey(&policy, &can)?;
     let (plan, _) = castellan_sandbox::plan(&policy, &can, &survey, command)?;
     let mut running = castellan_sandbox::start(&plan, &launcher, Streams::inherit()?)?;
     let mut listeners: Vec<TcpListener> = running.listeners.drain(..).map(TcpListener::from).collect();

@@ -150,7 +150,7 @@ fn planned(
     capabilities: &Capabilities,
     command: &[OsString],
 ) -> Result<(Plan, Report), LaunchError> {
-    let survey = survey(policy)?;
+    let survey = survey(policy, capabilities)?;
     Ok(plan(policy, capabilities, &survey, command)?)
 }
 

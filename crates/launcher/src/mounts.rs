@@ -5,67 +5,159 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use castellan_sandbox::{Bytes, Make, MountFlags, Step, limits};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, chmodat, mkdirat, openat2, readlinkat, symlinkat};
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, mkdirat, mknodat, openat2, readlinkat, symlinkat,
+};
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags as Flags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree, unmount,
 };
+use rustix::process::umask;
 
 use crate::error::{Result, failed};
 use crate::sys;
 
 type Tried<T> = std::result::Result<T, Errno>;
 
+/// What the steps share.
+#[derive(Default)]
+struct Progress {
+    /// Copies of trees that are not mounted yet.
+    copies: Vec<(u16, OwnedFd)>,
+    /// The directory of the last entry that was made: many have the same.
+    above: Option<(Bytes, OwnedFd)>,
+}
+
 /// Applies the steps in their order.
 pub(crate) fn apply(steps: &[Step]) -> Result<()> {
-    let mut copies: Vec<(u16, OwnedFd)> = Vec::new();
+    // The mask of the caller is that of the command, and does not apply to what the steps make.
+    let mask = umask(Mode::empty());
+    let mut progress = Progress::default();
     for step in steps {
-        let (done, word, path) = one(step, &mut copies);
+        let (done, word, path) = progress.one(step);
         done.map_err(|errno| failed(word, path.clone(), errno))?;
     }
+    umask(mask);
     Ok(())
 }
 
-fn one<'a>(step: &'a Step, copies: &mut Vec<(u16, OwnedFd)>) -> (Tried<()>, &'static str, &'a Bytes) {
-    match step {
-        Step::Copy { slot, path, flags } => {
-            (copy(path, *flags).map(|tree| copies.push((*slot, tree))), "copy the mount of", path)
-        }
-        Step::Restrict { path, flags, recursive } => {
-            let done = open_path(path).and_then(|at| sys::mount_flags(at, *flags, *recursive));
-            (done, "restrict the mount of", path)
-        }
-        Step::Attach { slot, at, make } => {
-            let position = copies.iter().position(|(known, _)| known == slot);
-            let tree = position.map(|position| copies.swap_remove(position).1).ok_or(Errno::INVAL);
-            (tree.and_then(|tree| attach(&tree, at, *make)), "mount", at)
-        }
-        Step::Bind { from, at, flags, make, link: None } => {
-            (copy(from, *flags).and_then(|tree| attach(&tree, at, *make)), "mount", at)
-        }
-        Step::Bind { from, at, flags, link: Some(text), .. } => (cover(from, at, *flags, text), "mount", at),
-        Step::Private { at, mode, bytes, make, execution } => {
-            let options = format!("mode={mode:o},size={bytes},nr_inodes={}", limits::PRIVATE_FILES);
-            let mut flags = Flags::NOSUID | Flags::NODEV;
-            if !execution {
-                flags |= Flags::NOEXEC;
+impl Progress {
+    fn one<'a>(&mut self, step: &'a Step) -> (Tried<()>, &'static str, &'a Bytes) {
+        match step {
+            Step::Copy { slot, path, flags } => {
+                let copied = copy(path, *flags).map(|tree| self.copies.push((*slot, tree)));
+                (copied, "copy the mount of", path)
             }
-            (file_system("tmpfs", at, flags, &options, *make), "mount an empty file system at", at)
+            Step::Restrict { path, flags, recursive } => {
+                let done = open_path(path).and_then(|at| sys::mount_flags(at, *flags, *recursive));
+                (done, "restrict the mount of", path)
+            }
+            Step::Attach { slot, at, make } => {
+                let position = self.copies.iter().position(|(known, _)| known == slot);
+                let tree = position.map(|position| self.copies.swap_remove(position).1).ok_or(Errno::INVAL);
+                (tree.and_then(|tree| self.attach(&tree, at, *make)), "mount", at)
+            }
+            Step::Bind { from, at, flags, make, link: None } => {
+                (copy(from, *flags).and_then(|tree| self.attach(&tree, at, *make)), "mount", at)
+            }
+            Step::Bind { from, at, flags, link: Some(text), .. } => {
+                (cover(from, at, *flags, text), "mount", at)
+            }
+            Step::Private { at, mode, bytes, make, execution } => {
+                let options = format!("mode={mode:o},size={bytes},nr_inodes={}", limits::PRIVATE_FILES);
+                let mut flags = Flags::NOSUID | Flags::NODEV;
+                if !execution {
+                    flags |= Flags::NOEXEC;
+                }
+                let done = self.file_system("tmpfs", at, flags, &options, *make);
+                (done, "mount an empty file system at", at)
+            }
+            Step::Processes { at, make } => {
+                let flags = Flags::NOSUID | Flags::NODEV | Flags::NOEXEC;
+                (self.file_system("proc", at, flags, "", *make), "mount a new /proc at", at)
+            }
+            Step::Terminals { at } => {
+                let options = "newinstance,ptmxmode=0666,mode=0620";
+                let flags = Flags::NOSUID | Flags::NOEXEC;
+                (self.file_system("devpts", at, flags, options, Make::No), "mount new terminals at", at)
+            }
+            Step::Directory { at, mode } => (self.directory(at, *mode), "make the directory", at),
+            Step::File { at, mode } => (self.file(at, *mode), "make the file", at),
+            Step::Link { at, to } => (self.link(at, to), "make the symlink", at),
+            Step::Write { path, text } => (write(path, text), "write", path),
+            Step::Root { at } => (root(at), "make a new root of", at),
         }
-        Step::Processes { at, make } => {
-            let flags = Flags::NOSUID | Flags::NODEV | Flags::NOEXEC;
-            (file_system("proc", at, flags, "", *make), "mount a new /proc at", at)
+    }
+
+    fn attach(&mut self, tree: &OwnedFd, at: &Bytes, make: Make) -> Tried<()> {
+        if make == Make::No {
+            self.covered(at);
+            return mount_at(tree, &open_path(at)?);
         }
-        Step::Terminals { at } => {
-            let options = "newinstance,ptmxmode=0666,mode=0620";
-            let flags = Flags::NOSUID | Flags::NOEXEC;
-            (file_system("devpts", at, flags, options, Make::No), "mount new terminals at", at)
+        self.made(at, make)?;
+        self.covered(at);
+        let (above, name) = self.split(at)?;
+        // Without a flag for symlinks the last part is not followed.
+        move_mount(tree, c"", above, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    }
+
+    fn file_system(&mut self, kind: &str, at: &Bytes, flags: Flags, options: &str, make: Make) -> Tried<()> {
+        self.made(at, make)?;
+        self.covered(at);
+        let options = std::ffi::CString::new(options).map_err(|_| Errno::INVAL)?;
+        mount(kind, at.path(), kind, flags, Some(options.as_c_str()))
+    }
+
+    /// Makes a mount point that is missing, with the directories above it.
+    fn made(&mut self, at: &Bytes, make: Make) -> Tried<()> {
+        let make_one = |progress: &mut Progress| match make {
+            Make::No => Ok(()),
+            Make::Directory => progress.directory(at, 0o755),
+            Make::File => progress.file(at, 0o644),
+        };
+        match make_one(self) {
+            // A symlink in its place makes the mount fail.
+            Err(Errno::EXIST) => Ok(()),
+            Err(Errno::NOENT) => {
+                if let Some(above) = at.path().parent() {
+                    self.made(&Bytes::from(above), Make::Directory)?;
+                }
+                make_one(self)
+            }
+            other => other,
         }
-        Step::Directory { at, mode } => (directory(at, *mode), "make the directory", at),
-        Step::File { at, mode } => (file(at, *mode), "make the file", at),
-        Step::Link { at, to } => (link(at, to), "make the symlink", at),
-        Step::Write { path, text } => (write(path, text), "write", path),
-        Step::Root { at } => (root(at), "make a new root of", at),
+    }
+
+    fn directory(&mut self, at: &Bytes, mode: u32) -> Tried<()> {
+        let (above, name) = self.split(at)?;
+        mkdirat(above, name, Mode::from_raw_mode(mode))
+    }
+
+    fn file(&mut self, at: &Bytes, mode: u32) -> Tried<()> {
+        let (above, name) = self.split(at)?;
+        mknodat(above, name, FileType::RegularFile, Mode::from_raw_mode(mode), 0)
+    }
+
+    fn link(&mut self, at: &Bytes, to: &Bytes) -> Tried<()> {
+        let (above, name) = self.split(at)?;
+        symlinkat(to.path(), above, name)
+    }
+
+    /// Returns the opened directory of a path, and the last part.
+    fn split<'a>(&mut self, at: &'a Bytes) -> Tried<(&OwnedFd, &'a OsStr)> {
+        let (above, name) = at.path().parent().zip(at.path().file_name()).ok_or(Errno::INVAL)?;
+        let known = self.above.take().filter(|(path, _)| path.path() == above);
+        let opened = match known {
+            Some(known) => known,
+            None => (Bytes::from(above), open_path(&Bytes::from(above))?),
+        };
+        let (_, directory) = self.above.insert(opened);
+        Ok((directory, name))
+    }
+
+    /// Forgets a directory that a mount at a path covers.
+    fn covered(&mut self, at: &Bytes) {
+        self.above = self.above.take().filter(|(path, _)| !path.path().starts_with(at.path()));
     }
 }
 
@@ -104,63 +196,9 @@ fn copy_opened(found: &OwnedFd, flags: MountFlags) -> Tried<OwnedFd> {
     Ok(tree)
 }
 
-fn attach(tree: &OwnedFd, at: &Bytes, make: Make) -> Tried<()> {
-    made(at, make)?;
-    mount_at(tree, &open_path(at)?)
-}
-
 fn mount_at(tree: &OwnedFd, at: &OwnedFd) -> Tried<()> {
     let how = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree, c"", at, c"", how)
-}
-
-fn file_system(kind: &str, at: &Bytes, flags: Flags, options: &str, make: Make) -> Tried<()> {
-    made(at, make)?;
-    let options = std::ffi::CString::new(options).map_err(|_| Errno::INVAL)?;
-    mount(kind, at.path(), kind, flags, Some(options.as_c_str()))
-}
-
-/// Makes a mount point that is missing, with the directories above it.
-fn made(at: &Bytes, make: Make) -> Tried<()> {
-    let make_one = || match make {
-        Make::No => Ok(()),
-        Make::Directory => directory(at, 0o755),
-        Make::File => file(at, 0o644),
-    };
-    match make_one() {
-        // A symlink in its place makes the mount fail.
-        Err(Errno::EXIST) => Ok(()),
-        Err(Errno::NOENT) => {
-            if let Some(above) = at.path().parent() {
-                made(&Bytes::from(above), Make::Directory)?;
-            }
-            make_one()
-        }
-        other => other,
-    }
-}
-
-fn directory(at: &Bytes, mode: u32) -> Tried<()> {
-    let (above, name) = split(at)?;
-    mkdirat(&above, name, Mode::RWXU)?;
-    // The mask of the caller does not apply.
-    chmodat(&above, name, Mode::from_raw_mode(mode), rustix::fs::AtFlags::empty())
-}
-
-fn file(at: &Bytes, mode: u32) -> Tried<()> {
-    let (above, name) = split(at)?;
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat2(&above, name, flags, Mode::from_raw_mode(mode), ResolveFlags::NO_SYMLINKS).map(drop)
-}
-
-fn link(at: &Bytes, to: &Bytes) -> Tried<()> {
-    let (above, name) = split(at)?;
-    symlinkat(to.path(), &above, name)
-}
-
-fn split(at: &Bytes) -> Tried<(OwnedFd, &OsStr)> {
-    let (above, name) = at.path().parent().zip(at.path().file_name()).ok_or(Errno::INVAL)?;
-    Ok((open_path(&Bytes::from(above))?, name))
 }
 
 fn write(path: &Bytes, text: &Bytes) -> Tried<()> {

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 
 fn go(asked: Asked) -> Result<u8, Box<dyn Error>> {
     if asked.plan {
-        let survey = survey(&asked.policy)?;
+        let survey = survey(&asked.policy, &asked.can)?;
         println!("{:#?}", plan(&asked.policy, &asked.can, &survey, &asked.command)?.0);
         return Ok(0);
     }

@@ -164,7 +164,7 @@ pub fn run(
     streams: Streams,
     require: bool,
 ) -> Result<(Outcome, Report), LaunchError> {
-    let survey = crate::survey(policy)?;
+    let survey = crate::survey(policy, can)?;
     let (plan, report) = crate::plan(policy, can, &survey, command)?;
     if require && !report.is_enforced() {
         return Err(LaunchError::NotEnforced(Missing(report)));

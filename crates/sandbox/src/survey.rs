@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
+use crate::capabilities::Capabilities;
 use crate::error::PolicyError;
 use crate::limits::{PATHS_MAX, SIBLINGS_MAX};
 use crate::policy::{Policy, Read};
@@ -39,7 +40,7 @@ pub struct Survey {
     pub scratch: PathBuf,
     /// The paths of the policy and of the system.
     pub paths: BTreeMap<PathBuf, Seen>,
-    /// `/` and directories above secrets, with their entries; `None` if too many.
+    /// `/` and directories above secrets, with their entries; `None` if too many. Empty where mounts hide secrets.
     pub siblings: BTreeMap<PathBuf, Option<Vec<(OsString, Kind)>>>,
 }
 
@@ -78,11 +79,11 @@ pub enum Kind {
     Missing,
 }
 
-/// Looks at the paths of a policy.
+/// Looks at the paths of a policy, as far as a plan with these capabilities needs them.
 ///
 /// # Errors
 /// A path that is relative, holds a NUL, or cannot be examined; too many paths.
-pub fn survey(policy: &Policy) -> Result<Survey, PolicyError> {
+pub fn survey(policy: &Policy, can: &Capabilities) -> Result<Survey, PolicyError> {
     let mut paths = BTreeMap::new();
     let listed = listed(policy);
     if listed.len() > PATHS_MAX {
@@ -108,7 +109,12 @@ pub fn survey(policy: &Policy) -> Result<Survey, PolicyError> {
         }
     }
     let hidden = policy.files.secret.iter().chain(&policy.files.sockets);
-    let siblings = siblings(hidden.filter_map(|path| paths.get(path)));
+    // Only rules without mounts need them.
+    let siblings = if can.namespaces || can.bubblewrap.is_some() {
+        BTreeMap::new()
+    } else {
+        siblings(hidden.filter_map(|path| paths.get(path)))
+    };
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     Ok(Survey { uid, gid, scratch: scratch()?, paths, siblings })
 }

@@ -93,7 +93,7 @@ fn a_planted_symlink_is_kept_or_ends_the_start() {
     assert_eq!(shell(&policy, &can(), "cd .git"), 0, "it still leads to its target");
     assert_ne!(shell(&policy, &can(), "echo x > mine/config"), 0);
     // Planted after the survey: nothing is followed, and nothing runs.
-    let seen = survey(&policy).unwrap();
+    let seen = survey(&policy, &can()).unwrap();
     std::fs::remove_dir(world.work.join("mine")).unwrap();
     std::os::unix::fs::symlink(&world.home, world.work.join("mine")).unwrap();
     let (plan, _) = plan(&policy, &can(), &seen, &["true".into()]).unwrap();
@@ -115,7 +115,7 @@ fn a_planted_symlink_is_kept_or_ends_the_start() {
 fn two_sandboxes_share_a_placeholder() {
     let world = world();
     let policy = policy(&world);
-    let first = survey(&policy).unwrap();
+    let first = survey(&policy, &can()).unwrap();
     let (plan, _) = plan(&policy, &can(), &first, &["cat".into()]).unwrap();
     let (input, output) = std::io::pipe().unwrap();
     let streams = Streams { stdin: input.into(), stdout: Stdio::null(), stderr: Stdio::null() };
@@ -164,7 +164,7 @@ fn dropping_the_caller_ends_the_command() {
         let (mut output, input) = std::io::pipe().unwrap();
         let policy = policy(&world);
         let (plan, _) =
-            plan(&policy, &can, &survey(&policy).unwrap(), &["sleep".into(), "1000".into()]).unwrap();
+            plan(&policy, &can, &survey(&policy, &can).unwrap(), &["sleep".into(), "1000".into()]).unwrap();
         let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null() };
         drop(start(&plan, &launcher(), streams).unwrap());
         assert_eq!(output.read(&mut [0]).unwrap(), 0);
@@ -211,7 +211,7 @@ fn the_caller_accepts_connections_of_the_inside() {
     let mut policy = policy(&world);
     policy.network = Network::Hosts { outside: None };
     let command = ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/3128; echo hello >&3"].map(OsString::from);
-    let (plan, _) = plan(&policy, &can(), &survey(&policy).unwrap(), &command).unwrap();
+    let (plan, _) = plan(&policy, &can(), &survey(&policy, &can()).unwrap(), &command).unwrap();
     let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
     let mut running = start(&plan, &launcher(), streams).unwrap();
     let http: TcpListener = running.listeners.remove(0).into();
@@ -267,7 +267,7 @@ fn a_directory_that_vanished_is_an_error_and_nothing_stays() {
     std::fs::create_dir(&inner).unwrap();
     policy.directory = inner.clone();
     for can in levels() {
-        let seen = survey(&policy).unwrap();
+        let seen = survey(&policy, &can).unwrap();
         let (plan, _) = plan(&policy, &can, &seen, &["true".into()]).unwrap();
         std::fs::remove_dir(&inner).unwrap();
         let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
