@@ -144,7 +144,9 @@ impl ControlServer {
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
             ControlRequest::Granted => return Ok(ControlResponse::Granted(self.granted())),
             ControlRequest::Show { id } => return self.show(id),
-            ControlRequest::Sandbox => return Ok(ControlResponse::Sandbox(Box::new(self.sandbox(peer)))),
+            ControlRequest::Sandbox => {
+                return Ok(ControlResponse::Sandbox(Box::new(self.sandbox(peer)?)));
+            }
             ControlRequest::Plans => return Ok(ControlResponse::Plans(self.plans())),
             ControlRequest::ShowPlan { id } => return self.show_plan(id),
             ControlRequest::ProposePlan { markdown, of } => return self.propose_plan(markdown, of, peer),

@@ -40,6 +40,24 @@ fn the_exit_code_is_the_commands_or_says_what_failed() -> Result<()> {
     Ok(())
 }
 
+/// With the default settings a sandbox could lack limits and secrets that a person has set.
+#[test]
+fn without_valid_settings_nothing_starts() -> Result<()> {
+    let rig = Rig::new("networks = \"none\"")?;
+    let agent = rig.agent("touch started")?;
+    let commands =
+        [rig.command(&["sandbox", "run", "--", "touch", "started"]), rig.agent_command(&agent, &[], &[])];
+    for mut command in commands {
+        let done = finish(&mut command)?;
+        ensure!(done.code == Some(125) && !rig.file("started").exists(), "{done:?}");
+        ensure!(
+            done.stderr.contains("networks") && done.stderr.contains("castellan config check"),
+            "{done:?}"
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn a_command_writes_its_workspace_and_nothing_else() -> Result<()> {
     let rig = Rig::new("")?;

@@ -11,6 +11,7 @@ use crate::judge::{CONFIGURED, HeldProfile};
 use crate::limits::NOTE_CHARS_MAX;
 use crate::peers::AgentProcess;
 use crate::presence::is_within_agent;
+use crate::store::PolicyOrigin;
 
 impl ControlServer {
     /// Registers the requesting process as a run. The process comes from the connection, never from the request.
@@ -54,10 +55,17 @@ impl ControlServer {
         !is_within_agent(process.pid, guarded) || self.judge.is_sandboxed(process)
     }
 
-    /// Returns the settings of sandboxes that hold for the requesting process.
-    pub(super) fn sandbox(&self, peer: Peer<'_>) -> SandboxInForce {
+    /// Returns the settings of sandboxes that hold for the requesting process. Fails if nothing is in force: a sandbox of the
+    /// default settings would lack what a person has set.
+    pub(super) fn sandbox(&self, peer: Peer<'_>) -> Result<SandboxInForce, ControlResponse> {
+        if let PolicyOrigin::Missing(why) = self.policy.report().origin {
+            return Err(ControlResponse::Failed(format!(
+                "no settings are in force, so castellan makes no sandbox: {why}; `castellan config check` shows what is \
+                 broken, and `castellan apply` puts the mended files in force"
+            )));
+        }
         let process = AgentProcess { pid: peer.pid, started: peer.started };
-        SandboxInForce::from(&self.judge.settings_for(process).1.sandbox)
+        Ok(SandboxInForce::from(&self.judge.settings_for(process).1.sandbox))
     }
 
     /// Checks that a person permits a milder profile. No person can for a process within a run: the run holds anyway.

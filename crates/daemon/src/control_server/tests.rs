@@ -9,7 +9,9 @@ use super::*;
 use crate::control::{DecidedWorkspace, GrantScope, HaltOf, PendingCall, RunNote, TrustDecision};
 use crate::limits::NOTE_CHARS_MAX;
 use crate::memory::Memory;
+use crate::peers::AgentProcess;
 use crate::plans::Plans;
+use crate::presence::is_within_agent;
 
 /// A process that cannot be inspected.
 const NOBODY: (u32, u64) = (0, 0);
@@ -179,6 +181,55 @@ fn only_a_run_records_notes_about_itself() {
     // These tests may themselves run within an agent.
     let notes: Vec<&str> = notes.iter().map(|note| note.trim_start_matches("within an agent: ")).collect();
     assert!(matches!(notes[..], ["seen", long] if long.len() <= NOTE_CHARS_MAX), "{notes:?}");
+}
+
+/// A program outside of agents is believed, an agent and what it starts are not. Within a sandbox a further run is in it too.
+#[test]
+fn only_what_no_agent_started_says_that_it_is_in_a_sandbox() {
+    let root = tempfile::tempdir().unwrap();
+    let own = rustix::process::geteuid().as_raw();
+    let layout = Layout::read(&root.path().join("home")).unwrap();
+    let layout = layout.with_organisation(&root.path().join("organisation"), own);
+    layout.create().unwrap();
+    let server = serve(&layout);
+    let known = Known::default();
+    let process =
+        |pid| AgentProcess { pid, started: Process::read(pid).map_or(0, |process| process.started) };
+    let register = |AgentProcess { pid, started }| {
+        let request = ControlRequest::Run { profile: None, is_sandboxed: true };
+        let peer = Peer { pid, started, uid: own, known: &known };
+        assert!(matches!(server.carry_out(&request, peer), Ok(ControlResponse::Run(_))));
+    };
+    // A child stands for an agent, and this test for the person's shell.
+    let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let (this, agent) = (process(std::process::id()), process(child.id()));
+    server.peers.guard_again([agent]);
+    register(agent);
+    assert!(!server.judge.is_sandboxed(agent), "an agent says so of itself");
+    register(this);
+    let is_within_agent = is_within_agent(this.pid, |_, _| false);
+    assert_eq!(server.judge.is_sandboxed(this), !is_within_agent);
+    assert_eq!(server.judge.is_sandboxed(agent), !is_within_agent, "it is below the run in a sandbox");
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+/// A missing policy is not one with the default settings.
+#[test]
+fn settings_of_sandboxes_are_those_in_force_or_none() {
+    let root = tempfile::tempdir().unwrap();
+    let own = rustix::process::geteuid().as_raw();
+    let layout = Layout::read(&root.path().join("home")).unwrap();
+    let layout = layout.with_organisation(&root.path().join("organisation"), own);
+    layout.create().unwrap();
+    std::fs::write(layout.config_file(), "version = 1\n[sandbox]\nnetwrk = \"none\"\n").unwrap();
+    let server = serve(&layout);
+    let known = Known::default();
+    let pid = std::process::id();
+    let started = Process::read(pid).map_or(0, |process| process.started);
+    let asked = server.carry_out(&ControlRequest::Sandbox, Peer { pid, started, uid: own, known: &known });
+    let Err(ControlResponse::Failed(why)) = asked else { panic!("{asked:?}") };
+    assert!(why.contains("netwrk") && why.contains("castellan config check"), "{why}");
 }
 
 #[test]
