@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use castellan_daemon::{AppliedError, Compiled, Config, FileSet, Layout, compile, read_applied};
-use castellan_policy::{Policy, Settings};
+use castellan_policy::{Policy, SandboxMode, Settings};
 use castellan_rules::Source;
 
 use crate::case_files;
@@ -51,4 +51,9 @@ impl InForce {
         }
         Ok(compiled)
     }
+}
+
+/// Reports whether the settings in force require a sandbox for each call. Without valid settings every call is denied anyway.
+pub(crate) fn requires_sandbox(layout: &Layout) -> bool {
+    InForce::read(layout).is_ok_and(|in_force| in_force.config.settings.sandbox.mode == SandboxMode::Require)
 }

@@ -5,6 +5,7 @@ mod capabilities;
 mod egress;
 mod forward;
 mod paths;
+mod program;
 mod report;
 mod request;
 mod variables;
@@ -15,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use castellan_daemon::{Layout, SandboxInForce, find_workspace};
 use castellan_proxy::{Event, Proxy, What};
 use castellan_sandbox::{
@@ -28,11 +29,11 @@ use rustix::process::Pid;
 use self::egress::Egress;
 use self::request::Wanted;
 use crate::directories::Directories;
-use crate::launch;
 use crate::output::{WARNING, write_messages};
 use crate::signals;
 
 pub(crate) use self::capabilities::fresh as probe;
+pub(crate) use self::program::{fault, launcher, place as launcher_place};
 use self::report::missing;
 pub(crate) use self::report::{lines, record, warn_of_missing};
 pub(crate) use self::request::OwnFiles;
@@ -152,18 +153,6 @@ fn planned(
 ) -> Result<(Plan, Report), LaunchError> {
     let survey = survey(policy, capabilities)?;
     Ok(plan(policy, capabilities, &survey, command)?)
-}
-
-/// Returns the program that makes sandboxes.
-pub(crate) fn launcher() -> anyhow::Result<PathBuf> {
-    let launcher = launch::beside("castellan-sandbox")?;
-    if !launcher.is_file() {
-        bail!(
-            "`{}`, the program that makes sandboxes, is missing, so nothing was started: install castellan again",
-            launcher.display()
-        );
-    }
-    Ok(launcher)
 }
 
 /// Starts proxies on the loopback of this machine.

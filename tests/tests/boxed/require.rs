@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use castellan_tests::hook;
+use serde_json::Value as Json;
 
 use crate::rig::{Rig, finish};
 
@@ -65,5 +66,41 @@ fn an_agent_outside_starts_no_sandbox_for_agents() -> Result<()> {
         rig.home.records()?.iter().any(|record| record["control"]["accepted"] == false),
         "no refusal is recorded"
     );
+    Ok(())
+}
+
+/// Without its launcher castellan makes no sandbox. The doctor and the install warn, and fail where the settings require one.
+#[test]
+fn a_missing_launcher_is_found_before_it_is_needed() -> Result<()> {
+    for (settings, required) in [("", false), ("mode = \"require\"", true)] {
+        let rig = Rig::new(settings)?;
+        let doctor = |rig: &Rig| -> Result<Json> {
+            let done = finish(&mut rig.command(&["doctor", "--json"]))?;
+            let all: Json = serde_json::from_str(&done.stdout).with_context(|| format!("{done:?}"))?;
+            let checks = all["checks"].as_array().context("no checks")?;
+            let found = checks.iter().find(|check| check["subject"] == "sandbox");
+            found.cloned().with_context(|| format!("no check of it: {all}"))
+        };
+        ensure!(doctor(&rig)?["outcome"] == "good");
+        let install = |rig: &Rig| finish(&mut rig.command(&["install", "claude"]));
+        let done = install(&rig)?;
+        ensure!(done.code == Some(0) && !format!("{done:?}").contains("castellan-sandbox"), "{done:?}");
+        let launcher = rig.home.bin().join("castellan-sandbox");
+        fs::remove_file(&launcher)?;
+        let check = doctor(&rig)?;
+        ensure!(check["outcome"] == if required { "bad" } else { "doubtful" }, "{check}");
+        ensure!(
+            check["remedy"].as_str().is_some_and(|remedy| remedy.contains("install castellan again")),
+            "{check}"
+        );
+        let done = install(&rig)?;
+        ensure!((done.code == Some(0)) != required, "{done:?}");
+        ensure!(format!("{done:?}").contains("castellan-sandbox is missing"), "{done:?}");
+        // Another version understands other plans.
+        rig.home.write(&launcher, "#!/bin/sh\necho castellan-sandbox 0.0.0\n")?;
+        fs::set_permissions(&launcher, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let check = doctor(&rig)?;
+        ensure!(check["what"].as_str().is_some_and(|what| what.contains("another version")), "{check}");
+    }
     Ok(())
 }

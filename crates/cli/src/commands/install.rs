@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
 use crate::registration::Registration;
-use crate::{ask, launchers, presence, values};
+use crate::{ask, in_force, launchers, presence, sandbox, values};
 use report::Report;
 
 /// Options of `castellan install`.
@@ -92,6 +92,10 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
             report.launcher(&launchers::path(*agent)?, launchers::write(global, *agent, options.dry_run));
         }
     }
+    if let Some(fault) = sandbox::fault(&sandbox::launcher_place()?) {
+        let required = made.as_ref().is_some_and(|made| in_force::requires_sandbox(&made.layout));
+        report.sandbox(fault, required);
+    }
     let started = made.map_or(Ok(()), |made| start(&made, options, &mut report));
     // The changes are reported even if the daemon fails.
     let exit = report.write(global, options, &agents, &hook)?;
@@ -147,7 +151,11 @@ fn hook(owner: &Owner, options: &Options) -> anyhow::Result<HookCommand> {
         })
     };
     if options.managed {
-        machine_programs::require(&[&program, &launch::beside("castellan")?])?;
+        let (castellan, sandbox) = (launch::beside("castellan")?, sandbox::launcher_place()?);
+        let mut programs: Vec<&Path> = vec![&program, &castellan];
+        // Without it castellan works, but for sandboxes: the report says so.
+        programs.extend(sandbox.exists().then_some(sandbox.as_path()));
+        machine_programs::require(&programs)?;
     }
     let home =
         Home::new(&owner.home).with_context(|| format!("`{}` is not absolute", owner.home.display()))?;

@@ -16,13 +16,15 @@ use super::Check;
 use crate::agent_files::is_executable;
 use crate::commands::log::problems;
 use crate::commands::status::{WATCHED, waiting};
+use crate::in_force;
 use crate::launch;
 use crate::output;
 use crate::presence;
+use crate::sandbox;
 use crate::times;
 
 pub(super) fn checks(layout: &Layout) -> anyhow::Result<Vec<Check>> {
-    let mut checks = vec![hook_program()?];
+    let mut checks = vec![hook_program()?, sandbox_program(layout)?];
     if !layout.home().run().exists() {
         let home = layout.home().dir().display();
         checks.push(Check::bad("home", format!("{home} does not exist"), "castellan install"));
@@ -46,6 +48,21 @@ fn hook_program() -> anyhow::Result<Check> {
         false => {
             Check::bad("programs", format!("{shown} is missing or not executable"), "install castellan again")
         }
+    })
+}
+
+/// Checks the program that makes sandboxes. Calls of agents need it only if the settings require sandboxes.
+fn sandbox_program(layout: &Layout) -> anyhow::Result<Check> {
+    let program = sandbox::launcher_place()?;
+    let Some(fault) = sandbox::fault(&program) else {
+        return Ok(Check::good("sandbox", format!("{} can be started", program.display())));
+    };
+    let remedy = "install castellan again, with castellan-sandbox beside castellan";
+    Ok(if in_force::requires_sandbox(layout) {
+        let what = format!("{fault}; `sandbox.mode` is \"require\": every call of an agent is denied");
+        Check::bad("sandbox", what, format!("{remedy}; or set another `sandbox.mode`, then castellan apply"))
+    } else {
+        Check::doubtful("sandbox", fault, remedy)
     })
 }
 

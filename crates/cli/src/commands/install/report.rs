@@ -23,11 +23,13 @@ pub(super) struct Report {
     failures: Vec<String>,
     /// Agents that run the hooks only after their user trusts them.
     untrusted: Vec<AgentId>,
+    /// The reason why no sandbox can be made, where none is required.
+    no_sandbox: Option<String>,
 }
 
 impl Report {
     pub(super) fn new(dry_run: bool) -> Report {
-        Report { dry_run, rows: Vec::new(), failures: Vec::new(), untrusted: Vec::new() }
+        Report { dry_run, rows: Vec::new(), failures: Vec::new(), untrusted: Vec::new(), no_sandbox: None }
     }
 
     /// Adds the configuration and rules of a new home.
@@ -80,6 +82,18 @@ impl Report {
         let (title, file) = (registration.agent.title(), registration.file.display());
         self.failures
             .push(format!("{title} is not guarded, because it does not read `{file}`: {why}: mend the file"));
+    }
+
+    /// Adds a fault of the program that makes sandboxes. It is a failure only if the settings require sandboxes.
+    pub(super) fn sandbox(&mut self, fault: String, required: bool) {
+        if required {
+            self.failures.push(format!(
+                "{fault}; `sandbox.mode` is \"require\", so every call of an agent is denied: install castellan-sandbox \
+                 beside castellan"
+            ));
+        } else {
+            self.no_sandbox = Some(fault);
+        }
     }
 
     pub(super) fn started(&mut self) {
@@ -173,6 +187,10 @@ impl Report {
                 out,
                 "\n{WARNING} {title} runs these hooks only after you have trusted them: start {word}, open /hooks, trust castellan's."
             )?;
+        }
+        if let Some(fault) = &self.no_sandbox {
+            let fault = output::printable_lines(fault);
+            writeln!(out, "\n{WARNING} {fault}: install castellan-sandbox beside castellan")?;
         }
         if options.managed {
             writeln!(out, "\n{MACHINE}\n{}.", output::printable(&super::shown(hook)))?;
