@@ -23,6 +23,9 @@ pub(crate) const RECORD_BYTES_MAX: u64 = 256;
 /// Folders of killed runs that one start removes: far more than end so in a day.
 pub(crate) const RUN_LEFTOVERS_MAX: usize = 256;
 
+/// Refused hosts and sent secrets of one sandbox in the log: more than honest work meets. A program inside can invent names.
+pub(crate) const NETWORK_NOTES_MAX: usize = 64;
+
 /// Backups beside an agent's settings file: the text before the last change, and two before it.
 pub(crate) const BACKUPS_MAX: usize = 3;
 

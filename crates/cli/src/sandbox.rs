@@ -4,6 +4,7 @@
 mod capabilities;
 mod egress;
 mod forward;
+mod network_record;
 mod paths;
 mod program;
 mod report;
@@ -15,10 +16,11 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use anyhow::Context;
 use castellan_daemon::{Layout, SandboxInForce, find_workspace};
-use castellan_proxy::{Event, Proxy, What};
+use castellan_proxy::Proxy;
 use castellan_sandbox::{
     Capabilities, LaunchError, Network, Outcome, Plan, Policy, Ports, Report, Running, Streams, plan, survey,
 };
@@ -27,9 +29,9 @@ use castellan_wire::Home;
 use rustix::process::Pid;
 
 use self::egress::Egress;
+use self::network_record::NetworkRecord;
 use self::request::Wanted;
 use crate::directories::Directories;
-use crate::output::{WARNING, write_messages};
 use crate::signals;
 
 pub(crate) use self::capabilities::fresh as probe;
@@ -74,6 +76,7 @@ pub(crate) struct Prepared {
     pub(crate) report: Report,
     launcher: PathBuf,
     home: Home,
+    network: Arc<NetworkRecord>,
     egress: Option<Egress>,
     /// Ports of the loopback that the sandbox has, too. Their listeners come after those of the proxy.
     forwarded: Vec<u16>,
@@ -124,10 +127,11 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
         policy.environment.retain(|(name, _)| !variables.iter().any(|(new, _)| new == name));
         policy.environment.extend(variables);
     }
+    let network = Arc::new(NetworkRecord::new(request.layout.home()));
     let mut proxies = Vec::new();
     let (mut made, mut report) = planned(&policy, &capabilities, request.command)?;
     if let Some(egress) = egress.as_ref().filter(|_| made.listeners.is_empty()) {
-        let ports = listen_outside(egress, &mut proxies)?;
+        let ports = listen_outside(egress, &network, &mut proxies)?;
         policy.network = Network::Hosts { outside: Some(ports) };
         (made, report) = planned(&policy, &capabilities, request.command)?;
     }
@@ -143,7 +147,7 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
         return Err(NotEnforced(report).into());
     }
     let home = request.layout.home().clone();
-    Ok(Prepared { plan: made, report, launcher, home, egress, forwarded, proxies })
+    Ok(Prepared { plan: made, report, launcher, home, network, egress, forwarded, proxies })
 }
 
 fn planned(
@@ -156,27 +160,25 @@ fn planned(
 }
 
 /// Starts proxies on the loopback of this machine.
-fn listen_outside(egress: &Egress, proxies: &mut Vec<Proxy>) -> anyhow::Result<Ports> {
+fn listen_outside(
+    egress: &Egress,
+    record: &Arc<NetworkRecord>,
+    proxies: &mut Vec<Proxy>,
+) -> anyhow::Result<Ports> {
     let mut port = || -> anyhow::Result<u16> {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port for the sandbox's proxy")?;
         let port = listener.local_addr()?.port();
-        proxies.push(proxy(listener, egress)?);
+        proxies.push(proxy(listener, egress, record)?);
         Ok(port)
     };
     Ok(Ports { http: port()?, socks: port()? })
 }
 
-fn proxy(listener: TcpListener, egress: &Egress) -> anyhow::Result<Proxy> {
-    Proxy::start(listener, egress.settings.clone(), show).context("the sandbox's proxy does not start")
-}
-
-/// Shows a refused connection: programs inside often hide the reason.
-fn show(event: Event) {
-    if let What::Refused(why) = event.what {
-        let text = format!("the sandbox refused {}:{}: {why}", event.host, event.port);
-        let _closed = write_messages(&mut anstream::stderr(), WARNING, &[&text]);
-    }
+fn proxy(listener: TcpListener, egress: &Egress, record: &Arc<NetworkRecord>) -> anyhow::Result<Proxy> {
+    let record = Arc::clone(record);
+    let started = Proxy::start(listener, egress.settings.clone(), move |event| record.see(&event));
+    started.context("the sandbox's proxy does not start")
 }
 
 /// Runs a command to the end of everything in its sandbox. Signals to this process go to the command.
@@ -215,7 +217,7 @@ impl Prepared {
             forward::start(listener.into(), port)?;
         }
         for (listener, egress) in listeners.into_iter().zip(self.egress.iter().cycle()) {
-            self.proxies.push(proxy(listener.into(), egress)?);
+            self.proxies.push(proxy(listener.into(), egress, &self.network)?);
         }
         Ok(Started { running, _proxies: self.proxies, _egress: self.egress })
     }

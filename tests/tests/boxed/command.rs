@@ -151,6 +151,14 @@ fn only_listed_hosts_are_reached_and_a_refusal_is_told() -> Result<()> {
     let done = finish(&mut rig.command(&["sandbox", "run", "--", "python3", "-c", ask]))?;
     ensure!(done.stdout.contains("403"), "{done:?}");
     ensure!(done.stderr.contains("the sandbox refused refused.example:80"), "{done:?}");
+    ensure!(rig.notes("sandbox_network")? == ["refused refused.example:80: host"]);
+    // A program that asks for many hosts fills neither the log nor the terminal.
+    let flood = "import urllib.request\nfor n in range(300):\n  try: urllib.request.urlopen(f'http://h{n // 2}.example/', timeout=10)\n  except Exception: pass";
+    let done = finish(&mut rig.command(&["sandbox", "run", "--", "python3", "-c", flood]))?;
+    let notes = rig.notes("sandbox_network")?;
+    ensure!(done.code == Some(0) && notes.len() == 1 + 65, "{} notes", notes.len());
+    ensure!(notes.last().is_some_and(|note| note.contains("further hosts")), "{notes:?}");
+    ensure!(done.stderr.matches("the sandbox refused").count() == 64, "{done:?}");
     // Past the proxy there is no network at all.
     let direct = "import socket\nfor to in ('192.0.2.1', '127.0.0.1'):\n  try: socket.create_connection((to, 9), 5); print('reached')\n  except OSError as e: print(e)";
     let done = finish(&mut rig.command(&["sandbox", "run", "--", "python3", "-c", direct]))?;

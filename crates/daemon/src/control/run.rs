@@ -23,6 +23,8 @@ pub enum RunNote {
     TokenUsageUnreadable,
     /// The kernel enforces these parts of a sandbox, and does not enforce others.
     Sandbox,
+    /// The proxy of a sandbox refused a host, or sent a secret to one.
+    SandboxNetwork,
     /// `castellan run` failed: the agent is ended.
     RunFailed,
 }
@@ -35,6 +37,7 @@ impl RunNote {
             RunNote::TokenBudgetExceeded => "token_budget_exceeded",
             RunNote::TokenUsageUnreadable => "token_usage_unreadable",
             RunNote::Sandbox => "sandbox",
+            RunNote::SandboxNetwork => "sandbox_network",
             RunNote::RunFailed => "run_failed",
         }
     }
