@@ -1,7 +1,7 @@
 //! The real Claude Code and Codex in a sandbox, with scripted models.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -10,6 +10,7 @@ use castellan_tests::home::Home;
 use castellan_tests::model::{Block, Model, Script};
 use castellan_tests::process::{Finished, Running};
 use castellan_tests::run::AGENT_LIMIT;
+use serde_json::{Value as Json, json};
 
 use crate::rig::{CANARY, Rig};
 
@@ -42,6 +43,11 @@ impl Stage {
     }
 
     fn command(&self, options: &[&str]) -> Command {
+        self.command_with(options, "danger-full-access")
+    }
+
+    /// `mode`: the sandbox of Codex itself.
+    fn command_with(&self, options: &[&str], mode: &str) -> Command {
         let mut command = self.rig.agent_command(&self.executable, options, &[]);
         let address = format!("http://127.0.0.1:{}", self.model.port());
         command.env("ANTHROPIC_BASE_URL", address).env("ANTHROPIC_API_KEY", "sk-ant-scripted");
@@ -63,7 +69,7 @@ impl Stage {
                 "-m",
                 "gpt-5.5",
                 "--sandbox",
-                "danger-full-access",
+                mode,
                 "--dangerously-bypass-hook-trust",
                 "go",
             ],
@@ -189,4 +195,36 @@ fn observes_inside(agent: Agent) -> Result<()> {
 fn claude_and_codex_are_observers_inside() -> Result<()> {
     observes_inside(Claude)?;
     observes_inside(Codex)
+}
+
+/// The agent's own sandbox needs namespaces, which castellan's refuses. So its commands fail: none runs without a sandbox.
+fn own_sandbox_does_not_start(agent: Agent) -> Result<()> {
+    let Some(stage) = Stage::set(agent, &["echo made > made; echo ran"])? else { return Ok(()) };
+    if agent == Claude {
+        let file = stage.rig.home.user().join(".claude/settings.json");
+        let mut settings: Json = serde_json::from_str(&fs::read_to_string(&file)?)?;
+        settings["sandbox"] = json!({"enabled": true});
+        fs::write(&file, settings.to_string())?;
+    }
+    let mut command = stage.command_with(&[], "workspace-write");
+    let done = Running::start(&mut command)?.finish(AGENT_LIMIT)?;
+    let result = stage.result(0, &done)?;
+    ensure!(result.contains("No permissions to create new namespace"), "{agent:?}: {result}");
+    ensure!(!result.contains("ran") && !stage.rig.file("made").exists(), "{agent:?}: {result}");
+    Ok(())
+}
+
+#[test]
+fn codex_starts_no_sandbox_of_its_own_inside() -> Result<()> {
+    own_sandbox_does_not_start(Codex)
+}
+
+/// Claude Code uses the bubblewrap of the machine.
+#[test]
+fn claude_starts_no_sandbox_of_its_own_inside() -> Result<()> {
+    if !["bwrap", "socat"].iter().all(|program| Path::new("/usr/bin").join(program).exists()) {
+        println!("SKIPPED: Claude Code's own sandbox needs bwrap and socat");
+        return Ok(());
+    }
+    own_sandbox_does_not_start(Claude)
 }
