@@ -15,6 +15,9 @@ pub struct Policy {
     /// Its whole environment. The caller has removed what the command must not have; the plan removes variables that point
     /// to hidden sockets, and sets those of the proxy and of private places.
     pub environment: Vec<(OsString, OsString)>,
+    /// Variables that name a directory below the private `/tmp`, by its name there, unless the environment has them: caches of
+    /// programs that fail if they cannot write.
+    pub caches: Vec<(OsString, OsString)>,
     /// The directory in which it starts. It is shown read-only where no other rule shows it.
     pub directory: PathBuf,
     /// Keeps the caller's terminal and job control. Without it the command gets a session of its own and no terminal.
@@ -110,6 +113,7 @@ impl Policy {
             network: Network::None,
             limits: Limits::default(),
             environment: Vec::new(),
+            caches: Vec::new(),
             directory: directory.to_owned(),
             terminal: false,
         }

@@ -8,7 +8,7 @@ use castellan_daemon::{Layout, LimitsInForce, SandboxInForce};
 use castellan_policy::{SandboxFiles, SandboxNetwork};
 use castellan_sandbox::{Files, Limits, Network, Policy, Read};
 
-use super::paths;
+use super::{paths, variables};
 
 /// The command and its surroundings.
 #[derive(Debug)]
@@ -61,6 +61,7 @@ pub(super) fn policy(
     let mut sockets = paths::sockets(all);
     sockets.push(wanted.layout.home().control_socket());
     Ok(Policy {
+        caches: variables::caches(user_home, &writable),
         files: Files {
             read: Read::Everything,
             writable,

@@ -52,6 +52,12 @@ pub(super) fn plan(ground: &Ground<'_>, plan: &mut Plan) -> Vec<Bytes> {
         for name in ["TMPDIR", "TMP", "TEMP"] {
             set(name, tmp.as_os_str());
         }
+        let known: Vec<&OsString> = policy.environment.iter().map(|(name, _)| name).collect();
+        for (name, place) in policy.caches.iter().filter(|(name, _)| !known.contains(&name)) {
+            if let Some(name) = name.to_str() {
+                set(name, tmp.join(place).as_os_str());
+            }
+        }
         if policy.files.private_home {
             let home = tmp.join("home");
             // Without namespaces the caller makes it, with the directory above it.

@@ -285,6 +285,24 @@ fn variables_of_services_are_removed_and_those_of_the_proxy_set() {
 }
 
 #[test]
+fn caches_are_in_the_private_places_unless_the_environment_has_them() {
+    let mut policy = policy();
+    policy.environment = vec![("GOCACHE".into(), "/home/u/go".into())];
+    policy.caches = vec![("GOCACHE".into(), "go".into()), ("npm_config_cache".into(), "npm".into())];
+    let variables = |can: &Capabilities| -> Vec<String> {
+        planned(&policy, can).0.environment.iter().map(ToString::to_string).collect()
+    };
+    let all = variables(&Capabilities::all());
+    assert!(all.contains(&"npm_config_cache=/tmp/npm".to_owned()), "{all:?}");
+    assert!(all.contains(&"GOCACHE=/home/u/go".to_owned()), "{all:?}");
+    let all = variables(&Capabilities::all().at(Level::Landlock));
+    assert!(all.contains(&"npm_config_cache=/tmp/castellan-sandbox-0/npm".to_owned()), "{all:?}");
+    // Without a private place they stay as they are.
+    let all = variables(&Capabilities::none());
+    assert!(!all.iter().any(|one| one.starts_with("npm_config_cache")), "{all:?}");
+}
+
+#[test]
 fn hosts_without_a_network_namespace_are_reported() {
     let mut policy = policy();
     policy.network = Network::Hosts { outside: Some(Ports { http: 5000, socks: 5001 }) };

@@ -51,7 +51,8 @@ pub(super) const KEYS: &[Key] = &[
     },
     list(
         "sandbox.hosts",
-        "Hosts that a sandbox reaches: `example.org`, `*.example.org`, `example.org:8443`. Without a port: 443 and 80.",
+        "Hosts that a sandbox reaches: `example.org`, `*.example.org`, `example.org:8443`. Without a port: 443 and 80. Words after the \
+         host: private addresses that its name may have (`10.1.0.0/16`), `raw` for protocols other than TLS and HTTP.",
     ),
     list(
         "sandbox.requests",
