@@ -119,7 +119,7 @@ fn set_ids_of_new(targets: &Targets, mode: u32) -> Attempt {
     let mut made = Vec::new();
     let mut stop = Stop::blocked("no file has the bit");
     for way in ["openat2", "fchmodat2", "mknodat", "openat"] {
-        let file = targets.below("work", &format!("new-program-{way}-{mode:o}"))?;
+        let file = targets.below("work", format!("new-program-{way}-{mode:o}"))?;
         let path = sys::c_path(&file).at("path")?;
         let (number, rest) = match way {
             "openat2" => (libc::SYS_openat2, [Arg::In(&how), Arg::Int(how_bytes)]),
