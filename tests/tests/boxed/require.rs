@@ -40,32 +40,31 @@ fn calls_outside_are_denied_and_calls_inside_are_judged() -> Result<()> {
     Ok(())
 }
 
-/// An agent outside could start a sandbox that is none, such as a debugger above castellan. So it gets none.
+/// An agent outside could start a sandbox that is none, such as a debugger above castellan. So its sandboxes are not believed: calls in
+/// them are judged as calls outside.
 #[test]
-fn an_agent_outside_starts_no_sandbox_for_agents() -> Result<()> {
-    let rig = Rig::new("")?;
+fn a_sandbox_that_an_agent_outside_starts_permits_no_call() -> Result<()> {
+    let rig = Rig::new("mode = \"require\"")?;
     let castellan = rig.home.bin().join("castellan");
     let words = format!("{} --home {}", castellan.display(), rig.home.castellan().display());
-    let inner = rig.home.bin().join("agents/codex");
-    rig.home.write(&inner, "#!/bin/sh\ntouch started\n")?;
-    fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     fs::write(rig.file("call"), hook::bash("ls").to_string())?;
-    let starts = format!(
-        "{ASK}\n{words} run --sandbox -- {}; echo $? > first\n{words} sandbox run -- touch started; echo $? > second",
-        inner.display()
-    );
-    let agent = rig.agent(&starts)?;
-    let done = finish(rig.command(&["run", "--"]).arg(&agent))?;
-    ensure!(done.code == Some(0) && done.stderr.contains("in no sandbox"), "{done:?}");
-    for file in ["first", "second"] {
-        let code = fs::read_to_string(rig.file(file))?;
-        ensure!(code == "125\n", "{file}: {code} {done:?}");
+    let inner = ASK.replace("> said", "> inside");
+    // The first call shows to castellan that this script is an agent.
+    let agent = rig.agent(&format!("{ASK}\n{words} sandbox run -- sh -c '{inner}'; echo $? > code"))?;
+    let done = finish(&mut rig.home.command(&agent))?;
+    let answer = |file: &str| fs::read_to_string(rig.file(file)).with_context(|| format!("{file}: {done:?}"));
+    for file in ["said", "inside"] {
+        ensure!(
+            answer(file)?.contains("the settings require a sandbox"),
+            "{file}: {} {done:?}",
+            answer(file)?
+        );
     }
-    ensure!(!rig.file("started").exists(), "{done:?}");
-    ensure!(
-        rig.home.records()?.iter().any(|record| record["control"]["accepted"] == false),
-        "no refusal is recorded"
-    );
+    ensure!(answer("code")? == "0\n", "the sandbox itself has started: {done:?}");
+    // The same command of a person is believed.
+    let done = rig.inside(&[], &inner)?;
+    let inside = fs::read_to_string(rig.file("inside"))?;
+    ensure!(done.code == Some(0) && !inside.contains("deny"), "{inside} {done:?}");
     Ok(())
 }
 
