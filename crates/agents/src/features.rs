@@ -24,7 +24,7 @@ pub struct Features {
 
 /// Returns the features of an agent.
 pub fn features(agent: AgentId) -> Features {
-    let allow = Message { verdict: Verdict::Allow, reason: String::new(), user_note: String::new() };
+    let allow = Message::new(Verdict::Allow, String::new());
     let (question, events) = (question_event(agent), hook_events(agent));
     Features {
         asks: can_ask(agent, question),

@@ -11,6 +11,7 @@ use crate::failure::Form;
 use crate::family::{claude, codex, gemini};
 use crate::limits::{REASON_UNITS_MAX, STDERR_UNITS_MAX};
 use crate::payload::{Malformed, Stranger};
+use crate::rewrite::takes_rewrite;
 use crate::spec::{EventKind, ReplyFamily};
 use crate::whose::{OtherAgent, Whose};
 
@@ -35,28 +36,43 @@ pub struct Message {
     pub reason: String,
     /// A note for the user alone, dropped if an agent cannot show one; may be empty.
     pub user_note: String,
+    /// The whole input that the agent runs instead, from [`crate::rewritten_input`]; only for its question about a call.
+    pub rewrite: Option<Json>,
+}
+
+impl Message {
+    /// Returns a message that changes no input and has no note.
+    pub fn new(verdict: Verdict, reason: String) -> Message {
+        Message { verdict, reason, user_note: String::new(), rewrite: None }
+    }
 }
 
 const BLANK_REASON: &str = "castellan gave no reason";
 
 /// Encodes an answer. A defer is empty, or a note for the user. An ask that the agent would not hold becomes a deny. Events after the call get
 /// an empty answer. A deny at an unknown event is encoded as a failure; other verdicts leave the event to the agent.
+///
+/// A rewrite that the agent would ignore is a deny: the judged command must not run in its place.
 pub fn encode(agent: AgentId, event: &str, reported: &Message) -> Reply {
     let downgraded = reported.verdict == Verdict::Ask && !can_ask(agent, event);
-    let verdict = if downgraded { Verdict::Deny } else { reported.verdict };
+    let ignored = reported.rewrite.is_some() && !takes_rewrite(agent, event, reported.verdict);
+    let verdict = if downgraded || ignored { Verdict::Deny } else { reported.verdict };
+    let rewrite = reported.rewrite.as_ref().filter(|_| verdict != Verdict::Deny);
     let reason = capped(&reported.reason, REASON_UNITS_MAX);
     let family = agent.spec().families.reply;
     match agent.event_kind(event) {
         None if verdict == Verdict::Deny => encode_failure(agent, event, &reason),
         Some(EventKind::Question) => json_reply(match family {
-            ReplyFamily::Claude => claude::answer_question(event, verdict, &reason, &reported.user_note),
-            ReplyFamily::Codex => codex::answer_question(event, verdict, &reason),
-            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &reported.user_note),
+            ReplyFamily::Claude => {
+                claude::answer_question(event, verdict, (&reason, &reported.user_note), rewrite)
+            }
+            ReplyFamily::Codex => codex::answer_question(event, verdict, &reason, rewrite),
+            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &reported.user_note, rewrite),
         }),
         Some(EventKind::Permission) => json_reply(match family {
             ReplyFamily::Claude => claude::answer_permission(event, verdict, &reason, &reported.user_note),
             ReplyFamily::Codex => codex::answer_permission(event, verdict, &reason),
-            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &reported.user_note),
+            ReplyFamily::Gemini => gemini::answer_question(verdict, &reason, &reported.user_note, None),
         }),
         None | Some(EventKind::Done { .. } | EventKind::Session { .. }) => json_reply(None),
     }
@@ -67,8 +83,7 @@ pub fn encode_failure(agent: AgentId, event: &str, reason: &str) -> Reply {
     let line = capped_line(reason);
     let exit = match Form::of(agent.event_kind(event)) {
         Form::PermissionDeny => {
-            let reported = Message { verdict: Verdict::Deny, reason: line, user_note: String::new() };
-            return encode(agent, event, &reported);
+            return encode(agent, event, &Message::new(Verdict::Deny, line));
         }
         Form::Block => 2,
         Form::Mention => 0,
@@ -161,7 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn reported(verdict: Verdict, reason: &str, user_note: &str) -> Message {
-        Message { verdict, reason: reason.to_owned(), user_note: user_note.to_owned() }
+        Message { user_note: user_note.to_owned(), ..Message::new(verdict, reason.to_owned()) }
     }
 
     #[track_caller]

@@ -55,7 +55,7 @@ fn is_whole(agent: AgentId) {
     let Incoming::Session(event) = decoded("Said", said) else { panic!("no session event") };
     assert_eq!((event.moment, event.text.as_str()), (Moment::Prompt, "go"));
 
-    let reported = Message { verdict: Verdict::Ask, reason: "why".to_owned(), user_note: String::new() };
+    let reported = Message::new(Verdict::Ask, "why".to_owned());
     let reply = String::from_utf8(encode(agent, "BeforeStep", &reported).stdout).unwrap();
     assert!(reply.contains(r#""permissionDecision":"ask""#), "{reply}");
 

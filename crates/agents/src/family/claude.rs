@@ -9,23 +9,31 @@ use crate::agent::AgentId;
 use crate::spec::HookEvent;
 
 /// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Claude's own permissions, like one
-/// with a note alone.
-pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
+/// with a note alone. Measured: a `rewrite` takes the place of the whole input with every verdict but deny, also without
+/// a decision. Claude's own permissions, its prompt and the reports after the call then see it alone.
+pub(crate) fn answer_question(
+    event: &str,
+    verdict: Verdict,
+    (reason, user_note): (&str, &str),
+    rewrite: Option<&Json>,
+) -> Option<Json> {
     let word = match verdict {
         // Claude's own `defer` has another meaning.
-        Verdict::Defer => return noted(user_note),
-        Verdict::Allow => "allow",
-        Verdict::Ask => "ask",
-        Verdict::Deny => "deny",
+        Verdict::Defer if rewrite.is_none() => return noted(user_note),
+        Verdict::Defer => None,
+        Verdict::Allow => Some("allow"),
+        Verdict::Ask => Some("ask"),
+        Verdict::Deny => Some("deny"),
     };
-    Some(reply(
-        json!({
-            "hookEventName": event,
-            "permissionDecision": word,
-            "permissionDecisionReason": reason,
-        }),
-        user_note,
-    ))
+    let mut specific = json!({ "hookEventName": event });
+    if let (Some(word), Some(fields)) = (word, specific.as_object_mut()) {
+        fields.insert("permissionDecision".to_owned(), json!(word));
+        fields.insert("permissionDecisionReason".to_owned(), json!(reason));
+    }
+    if let (Some(input), Some(fields)) = (rewrite, specific.as_object_mut()) {
+        fields.insert("updatedInput".to_owned(), input.clone());
+    }
+    Some(reply(specific, user_note))
 }
 
 /// Returns a reply that only shows the user a note; `None` without one.

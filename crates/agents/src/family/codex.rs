@@ -2,7 +2,7 @@
 //! payload is read or how a settings text is edited.
 //!
 //! Measured: an ask, an unknown key, or an allow without `updatedInput` on PreToolUse makes the hook "failed", and the
-//! call runs. So the reply is a deny, or it is empty.
+//! call runs. So the reply is a deny, an allow with a rewritten input, or it is empty.
 
 use castellan_event::Verdict;
 use serde_json::{Value as Json, json};
@@ -12,15 +12,28 @@ use crate::agent::AgentId;
 use crate::shell_words;
 use crate::spec::HookEvent;
 
-/// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Codex.
-pub(crate) fn answer_question(event: &str, verdict: Verdict, reason: &str) -> Option<Json> {
-    (verdict == Verdict::Deny).then(|| {
-        json!({ "hookSpecificOutput": {
+/// Returns the reply to PreToolUse. `None` is an empty reply, which leaves the call to Codex. Measured: an allow with a
+/// `rewrite` replaces the command that the hook saw and leaves the model's other arguments as they are.
+pub(crate) fn answer_question(
+    event: &str,
+    verdict: Verdict,
+    reason: &str,
+    rewrite: Option<&Json>,
+) -> Option<Json> {
+    let specific = match (verdict, rewrite) {
+        (Verdict::Deny, _) => json!({
             "hookEventName": event,
             "permissionDecision": "deny",
             "permissionDecisionReason": reason,
-        }})
-    })
+        }),
+        (Verdict::Defer | Verdict::Allow | Verdict::Ask, Some(input)) => json!({
+            "hookEventName": event,
+            "permissionDecision": "allow",
+            "updatedInput": input,
+        }),
+        (Verdict::Defer | Verdict::Allow | Verdict::Ask, None) => return None,
+    };
+    Some(json!({ "hookSpecificOutput": specific }))
 }
 
 /// Returns the reply to PermissionRequest: Codex's allow belongs here.

@@ -11,10 +11,18 @@ use crate::spec::HookEvent;
 
 /// Returns the reply to BeforeTool. `None` is an empty reply, which leaves the call to Gemini's own policy; an allow
 /// changes nothing there. An ask becomes a deny, see `[asks]` in `agents/gemini.toml`.
-pub(crate) fn answer_question(verdict: Verdict, reason: &str, user_note: &str) -> Option<Json> {
-    match verdict {
-        Verdict::Defer | Verdict::Allow => return None,
-        Verdict::Ask | Verdict::Deny => {}
+pub(crate) fn answer_question(
+    verdict: Verdict,
+    reason: &str,
+    user_note: &str,
+    rewrite: Option<&Json>,
+) -> Option<Json> {
+    match (verdict, rewrite) {
+        (Verdict::Defer | Verdict::Allow, None) => return None,
+        (Verdict::Defer | Verdict::Allow, Some(input)) => {
+            return Some(json!({ "decision": "allow", "hookSpecificOutput": { "tool_input": input } }));
+        }
+        (Verdict::Ask | Verdict::Deny, _) => {}
     }
     let mut reply = json!({ "decision": "deny", "reason": reason });
     if let (false, Some(fields)) = (user_note.trim().is_empty(), reply.as_object_mut()) {
