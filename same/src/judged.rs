@@ -86,11 +86,8 @@ fn decided(judged: &Judged, input: &Input, with_texts: bool) -> Json {
 fn texts(judged: &Judged, input: &Input, request: RequestId) -> Json {
     let Judged { decision, .. } = judged;
     let reason = agent_text(decision, request);
-    let reported = Message {
-        verdict: decision.answer,
-        reason,
-        user_note: user_text(decision, request, judged.change.is_offered),
-    };
+    let user_note = user_text(decision, request, judged.change.is_offered);
+    let reported = Message { user_note, ..Message::new(decision.answer, reason) };
     let reply = agents::encode(input.case.agent, agents::question_event(input.case.agent), &reported);
     let streams = [reply.stdout, reply.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     json!([reply.exit, streams])

@@ -3,6 +3,7 @@
 mod asked;
 mod begun;
 mod consent;
+mod containment;
 mod failure;
 mod grounds;
 mod halt;
@@ -33,6 +34,7 @@ use castellan_wire::{Reply, Request};
 
 use self::asked::{Asked, Whose};
 pub(crate) use self::begun::begun;
+use self::containment::Containing;
 use self::failure::Failure;
 pub(crate) use self::halt::{HaltCount, Halting};
 pub(crate) use self::hold::Holding;
@@ -81,6 +83,7 @@ pub(crate) struct Judge {
     peers: Arc<Peers>,
     prompts: Prompts,
     reviews: Reviews,
+    containing: Containing,
     /// Shows a pending call on the desktop.
     notify: fn(AgentId, &str, RequestId, &[String]),
 }
@@ -112,6 +115,7 @@ impl Judge {
             peers,
             prompts,
             reviews: Reviews::default(),
+            containing: Containing::OFF,
             notify: notification::show,
         }
     }

@@ -101,8 +101,19 @@ impl OneSession {
     ) -> Record {
         let workspace = self.workspace.as_ref().map_or("", Workspace::inside);
         let reported = &self.seen_texts;
-        Judged { call, decision, answers, change, policy: "", run: 0, review: "", workspace, reported }
-            .record(duration)
+        Judged {
+            call,
+            rewrite: "",
+            decision,
+            answers,
+            change,
+            policy: "",
+            run: 0,
+            review: "",
+            workspace,
+            reported,
+        }
+        .record(duration)
     }
 
     /// Registers the agent's report that a call is done, as it comes for a call in the background, too.

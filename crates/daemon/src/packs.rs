@@ -49,7 +49,7 @@ impl Packs {
     pub(crate) fn state_of(&self, of: &PolicyRule<'_>) -> RuleState {
         let Some(pack) = pack_of(of) else { return RuleState::Enforce };
         let tier = match of.verdict {
-            RuleVerdict::Ask => self.tiers.ask,
+            RuleVerdict::Ask | RuleVerdict::Contain => self.tiers.ask,
             RuleVerdict::Review => self.tiers.review,
             RuleVerdict::Deny | RuleVerdict::Allow | RuleVerdict::Seen | RuleVerdict::Notice => {
                 RuleState::Enforce

@@ -20,6 +20,8 @@ use crate::limits::{FULL_TEXT_EVERY, KNOWN_TEXTS_MAX};
 
 pub(crate) struct Judged<'a> {
     pub(crate) call: &'a Call,
+    /// The command in the place of the call's own; empty if there is none.
+    pub(crate) rewrite: &'a str,
     pub(crate) decision: &'a Decision,
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
@@ -37,7 +39,8 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, decision, answers, change, policy, run, review, workspace, reported } = self;
+        let Judged { call, rewrite, decision, answers, change, policy, run, review, workspace, reported } =
+            self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -77,6 +80,7 @@ impl Judged<'_> {
             tool_raw: call.tool.name_raw.clone().into(),
             use_id: call.tool.use_id.clone().into(),
             input: call.input.clone().into(),
+            rewrite: (*rewrite).into(),
             files: files.collect(),
             world: asked.chain(given_up(answers)).collect(),
             findings: findings.collect(),

@@ -13,6 +13,8 @@ pub enum Code {
     DenyRule,
     /// A rule tagged ask.
     AskRule,
+    /// A rule tagged contain: fine in a sandbox.
+    ContainRule,
     /// A rule tagged review: fine if the user asked for it.
     ReviewRule,
     /// A rule tagged allow.
@@ -47,6 +49,8 @@ pub enum Code {
     Access,
     /// castellan understood the whole call, and the profile calls it safe.
     Understood,
+    /// The call runs in a sandbox.
+    Contained,
     /// A tool of an MCP server that was added after castellan, and that no person has approved.
     NewServer,
     /// The session repeats calls that castellan denies.
@@ -70,6 +74,7 @@ impl Code {
             Code::NoPolicy => "no_policy",
             Code::DenyRule => "deny_rule",
             Code::AskRule => "ask_rule",
+            Code::ContainRule => "contain_rule",
             Code::ReviewRule => "review_rule",
             Code::AllowRule => "allow_rule",
             Code::OperatorDeny => "operator_deny",
@@ -87,6 +92,7 @@ impl Code {
             Code::Opaque => "opaque",
             Code::Access => "access",
             Code::Understood => "understood",
+            Code::Contained => "contained",
             Code::NewServer => "new_server",
             Code::Probing => "probing",
             Code::Plan => "plan",

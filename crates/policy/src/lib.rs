@@ -6,6 +6,7 @@ mod call_class;
 mod case;
 mod choices;
 mod conclude;
+mod containment;
 mod decide;
 mod decision;
 mod denial_key;
@@ -33,6 +34,7 @@ pub use call_class::CallClass;
 pub use choices::{
     AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque,
 };
+pub use containment::{CONTAINED_EFFECTS, CONTAINED_UNREAD, Containment};
 pub use decide::{Meet, Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};

@@ -20,13 +20,20 @@ pub(crate) fn settle(
     let needed: Vec<Obligation> = demanded.into_iter().filter(|one| is_needed(one, &findings)).collect();
     let problems: Vec<Option<Failed>> = needed.iter().map(|one| problem(one, &needed, case.state)).collect();
     let (mut not_met, mut to_meet) = (Vec::new(), Vec::new());
-    for (obligation, problem) in needed.into_iter().zip(problems) {
+    let mut pairs: Vec<_> = needed.into_iter().zip(problems).collect();
+    // A call that runs contained needs no review of its code.
+    pairs.sort_by_key(|(one, _)| one.action.kind() != ObligationKind::Contain);
+    for (obligation, problem) in pairs {
+        if obligation.action == Action::Review && !is_needed(&obligation, &findings) {
+            continue;
+        }
         match problem {
             Some(failed) if failed.denies => not_met.push(refused(&failed)),
             Some(failed) => not_met.push(unmet(&obligation.action, fallback(&obligation), &failed.why)),
             None => {
                 let kind = obligation.action.kind();
                 findings = exemptions::by_obligation(findings, kind, &obligation.exempts);
+                findings.extend(contained(&obligation));
                 to_meet.push(obligation);
             }
         }
@@ -46,6 +53,14 @@ pub(crate) fn unmet(action: &Action, or_else: Fallback, why: &str) -> Finding {
     Finding { liftable_by, ..Finding::new(or_else.verdict(), Code::Unmet, message) }
 }
 
+/// The finding for a call that runs contained in the place of a question. Only an allow changes the call's input without
+/// a prompt of the agent, which would show a command that no person understands.
+fn contained(obligation: &Obligation) -> Option<Finding> {
+    let message = "castellan runs this call in a sandbox, because it would else ask about it";
+    let is_instead = matches!(obligation.action, Action::Contain { .. }) && !obligation.exempts.is_empty();
+    is_instead.then(|| Finding::new(Verdict::Allow, Code::Contained, message))
+}
+
 /// The finding for a call that a reviewer refused. Nothing exempts the call: a person asks for it in a prompt instead.
 fn refused(failed: &Failed) -> Finding {
     let message = "the reviewer denies this call, because the user did not ask for it: ";
@@ -62,7 +77,8 @@ fn fallback(obligation: &Obligation) -> Fallback {
 }
 
 /// Reports whether an obligation has a finding to exempt, if exemptions are its only purpose. A review costs money and
-/// time, so it is dropped if another finding stops the call anyway.
+/// time, so it is dropped if another finding stops the call anyway. A person who is asked about a call decides about all
+/// of it, and about the command that the agent shows, so such a call is not contained either.
 fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
     let met = Exemption::Met(obligation.action.kind());
     let is_exempt = |finding: &Finding| {
@@ -71,8 +87,10 @@ fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
     let is_stopped = |finding: &Finding| finding.counts() && finding.stops() && !is_exempt(finding);
     match obligation.action {
         _ if obligation.exempts.is_empty() => true,
-        Action::Review => findings.iter().any(is_exempt) && !findings.iter().any(is_stopped),
-        Action::Contain { .. } | Action::Checkpoint | Action::Hold { .. } => findings.iter().any(is_exempt),
+        Action::Review | Action::Contain { .. } => {
+            findings.iter().any(is_exempt) && !findings.iter().any(is_stopped)
+        }
+        Action::Checkpoint | Action::Hold { .. } => findings.iter().any(is_exempt),
     }
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use castellan_event::{AccessLevel, UnknownWord, from_word};
 
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
+use crate::containment::Containment;
 use crate::operators::Operators;
 use crate::plan::PlanSettings;
 use crate::review::ReviewSettings;
@@ -59,6 +60,8 @@ pub struct Settings {
     pub review: ReviewSettings,
     /// The sandbox of agents and commands.
     pub sandbox: SandboxSettings,
+    /// Calls that castellan does not understand run in a sandbox, where possible, instead of being asked about.
+    pub containment: Containment,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -170,6 +173,7 @@ impl Profile {
             plans: PlanSettings::default(),
             review: ReviewSettings::OFF,
             sandbox: SandboxSettings::DEFAULT,
+            containment: Containment::Prefer,
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),

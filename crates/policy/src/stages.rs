@@ -3,6 +3,7 @@
 
 mod access;
 mod allow;
+mod containment;
 mod gates;
 mod lists;
 mod opaque;
@@ -149,9 +150,16 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "ask",
     },
     Stage {
+        name: "contain rules",
+        find: OnReading(rules::contain),
+        lifted_by: &[Grant, Operator, Met(ObligationKind::Contain)],
+        finds: "rules with the tag `coding_agent_contain`",
+        answers: "ask",
+    },
+    Stage {
         name: "opaque",
         find: OnReading(opaque::opaque),
-        lifted_by: &[Grant, Met(ObligationKind::Review)],
+        lifted_by: &[Grant, Met(ObligationKind::Review), Met(ObligationKind::Contain)],
         finds: "Opaque code, an Opaque program, or an Opaque target of something dangerous",
         answers: "`opaque`",
     },
@@ -202,9 +210,17 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "level",
         find: OnReading(access::level),
-        lifted_by: &[Grant, Operator, Plan],
+        lifted_by: &[Grant, Operator, Plan, Met(ObligationKind::Contain)],
         finds: "a call that needs a higher access level than the session has",
         answers: "`level.on_insufficient`",
+    },
+    Stage {
+        name: "containment",
+        find: OnReading(containment::containment),
+        lifted_by: &[],
+        finds: "the obligation `contain`, if rules with the tag `coding_agent_contain`, or programs and code that castellan \
+                did not read, alone stop a shell call, and the call can work in a [sandbox](containment.md)",
+        answers: "allow, if the call runs in a sandbox",
     },
     Stage {
         name: "allow rules",
@@ -311,13 +327,17 @@ mod tests {
         let admitting = |exemption| -> Vec<&str> {
             STAGES.iter().filter(|one| one.lifted_by.contains(&exemption)).map(|one| one.name).collect()
         };
-        assert_eq!(admitting(Operator), ["ask rules", "new server", "review rules", "level"]);
+        assert_eq!(
+            admitting(Operator),
+            ["ask rules", "contain rules", "new server", "review rules", "level"]
+        );
         assert_eq!(admitting(Plan), ["unknown tool", "review rules", "level"]);
         let granted = [
             "plan",
             "override",
             "ask list",
             "ask rules",
+            "contain rules",
             "opaque",
             "unknown orders",
             "new server",
@@ -327,10 +347,12 @@ mod tests {
         ];
         assert_eq!(admitting(Grant), granted);
         assert_eq!(admitting(Met(ObligationKind::Review)), ["opaque", "review rules"]);
-        // The state of a rule exempts its findings at the source, and no feature meets other obligations yet.
+        assert_eq!(admitting(Met(ObligationKind::Contain)), ["contain rules", "opaque", "level"]);
+        // The state of a rule exempts its findings at the source. No other obligation exempts anything.
         let others = |one: &&Stage| {
-            let known = [Grant, Operator, Plan, Met(ObligationKind::Review)];
-            one.lifted_by.iter().any(|exemption| !known.contains(exemption))
+            let met = [Met(ObligationKind::Review), Met(ObligationKind::Contain)];
+            let known = [Grant, Operator, Plan];
+            one.lifted_by.iter().any(|exemption| !known.contains(exemption) && !met.contains(exemption))
         };
         assert_eq!(STAGES.iter().filter(others).count(), 0);
     }

@@ -104,10 +104,15 @@ impl Failed {
     pub fn review(why: impl Into<String>) -> Failed {
         Failed { kind: ObligationKind::Review, why: why.into(), denies: false }
     }
+
+    /// The call cannot run in a sandbox.
+    pub fn contain(why: impl Into<String>) -> Failed {
+        Failed { kind: ObligationKind::Contain, why: why.into(), denies: false }
+    }
 }
 
 impl<'s> State<'s> {
-    /// The state for a call of no agent: enforce mode, a person can be asked, every obligation can be met, nothing is
+    /// The state for a call of no agent: enforce mode, a person can be asked, every obligation but containment can be met, nothing is
     /// held.
     pub fn plain(session: &'s Session) -> State<'s> {
         State {
@@ -134,7 +139,7 @@ impl<'s> State<'s> {
             is_refused: false,
             is_repeated: false,
             hold: None,
-            able: &ObligationKind::ALL,
+            able: &[ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint],
             failed: &[],
         }
     }

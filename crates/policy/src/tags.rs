@@ -9,6 +9,8 @@ pub struct Tags {
     pub deny: String,
     /// Asks.
     pub ask: String,
+    /// Runs the call in a sandbox, or asks where castellan cannot.
+    pub contain: String,
     /// Asks about a call that is fine if the user wanted it.
     pub review: String,
     /// Allows without the agent's prompt.
@@ -24,6 +26,7 @@ impl Default for Tags {
         Tags {
             deny: "coding_agent_deny".into(),
             ask: "coding_agent_ask".into(),
+            contain: "coding_agent_contain".into(),
             review: "coding_agent_review".into(),
             allow: "coding_agent_allow".into(),
             seen: "coding_agent_seen".into(),
@@ -39,6 +42,8 @@ pub enum RuleVerdict {
     Deny,
     /// Ask.
     Ask,
+    /// Run the call in a sandbox, or ask.
+    Contain,
     /// Ask about a call that is fine if the user wanted it.
     Review,
     /// Allow without the agent's prompt.
@@ -55,6 +60,7 @@ impl RuleVerdict {
         match self {
             RuleVerdict::Deny => "deny",
             RuleVerdict::Ask => "ask",
+            RuleVerdict::Contain => "contain",
             RuleVerdict::Review => "review",
             RuleVerdict::Allow => "allow",
             RuleVerdict::Seen => "seen",
@@ -75,8 +81,8 @@ impl Tags {
     pub fn words(&self) -> TagWords {
         let default = Tags::default();
         let whole = |tags: &Tags| {
-            let Tags { deny, ask, review, allow, seen, mark: _ } = tags.clone();
-            [deny, ask, review, allow, seen]
+            let Tags { deny, ask, contain, review, allow, seen, mark: _ } = tags.clone();
+            [deny, ask, contain, review, allow, seen]
         };
         let mut words: Vec<String> = whole(self).into_iter().chain(whole(&default)).collect();
         words.push(LIFTABLE.to_owned());
@@ -98,6 +104,7 @@ impl Tags {
         let verdicts = [
             (&self.deny, RuleVerdict::Deny),
             (&self.ask, RuleVerdict::Ask),
+            (&self.contain, RuleVerdict::Contain),
             (&self.review, RuleVerdict::Review),
             (&self.allow, RuleVerdict::Allow),
             (&self.seen, RuleVerdict::Seen),

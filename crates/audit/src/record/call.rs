@@ -44,6 +44,9 @@ pub struct CallRecord {
     pub use_id: Text,
     /// The tool's input: redacted, long values cut.
     pub input: Input,
+    /// The command that the agent runs in the place of the input's own; absent if there is none.
+    #[serde(skip_serializing_if = "is_blank")]
+    pub rewrite: Text,
     /// Files that the call names. A list that is too long ends in an entry with the number of omitted entries.
     #[serde(serialize_with = "files")]
     pub files: Vec<FileRecord>,
@@ -77,6 +80,10 @@ pub struct CallRecord {
     pub policy: Text,
     /// Time from the frame to this record, in microseconds.
     pub duration_us: u64,
+}
+
+fn is_blank(text: &Text) -> bool {
+    text.as_str().is_empty()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -124,6 +124,7 @@ fn call_of(text: &str, entries: usize) -> Record {
         tool_raw: text.into(),
         use_id: text.into(),
         input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }).into(),
+        rewrite: text.into(),
         files: vec![file; entries],
         world: vec![asked; 2 * entries],
         findings: vec![finding; entries],

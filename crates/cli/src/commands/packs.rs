@@ -169,7 +169,7 @@ fn shown(layout: &Layout, policy: &Policy) -> BTreeMap<&'static str, Shown> {
         let [deny, ask, review, other] = &mut shown.rules;
         *match of.verdict {
             RuleVerdict::Deny => deny,
-            RuleVerdict::Ask => ask,
+            RuleVerdict::Ask | RuleVerdict::Contain => ask,
             RuleVerdict::Review => review,
             RuleVerdict::Allow | RuleVerdict::Seen | RuleVerdict::Notice => other,
         } += 1;

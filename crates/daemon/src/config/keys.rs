@@ -462,6 +462,11 @@ const AFTER_PACKS: &[Key] = &[
     tag("tags.deny", "\"coding_agent_deny\"", "Tag of the user's rules that deny."),
     tag("tags.ask", "\"coding_agent_ask\"", "Tag of the user's rules that ask."),
     tag(
+        "tags.contain",
+        "\"coding_agent_contain\"",
+        "Tag of the user's rules that run calls in a sandbox, or ask where that is not possible.",
+    ),
+    tag(
         "tags.review",
         "\"coding_agent_review\"",
         "Tag of the user's review rules, which ask about calls that are fine if the user wanted them.",

@@ -81,6 +81,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         plans: PlanSettings { mode: parsed(settled, "plan.mode")?, ad_hoc: parsed(settled, "plan.ad_hoc")? },
         review: review::settings(settled)?,
         sandbox: sandbox::settings(settled)?,
+        containment: parsed(settled, "containment.mode")?,
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,
@@ -131,14 +132,22 @@ fn tags(settled: &Settled) -> Result<Tags, String> {
     let tags = Tags {
         deny: of("tags.deny", default.deny),
         ask: of("tags.ask", default.ask),
+        contain: of("tags.contain", default.contain),
         review: of("tags.review", default.review),
         allow: of("tags.allow", default.allow),
         seen: of("tags.seen", default.seen),
         mark: of("tags.mark", default.mark),
     };
-    let Tags { deny, ask, review, allow, seen, mark } = &tags;
-    let mut rest: &[(&str, &String)] =
-        &[("deny", deny), ("ask", ask), ("review", review), ("allow", allow), ("seen", seen), ("mark", mark)];
+    let Tags { deny, ask, contain, review, allow, seen, mark } = &tags;
+    let mut rest: &[(&str, &String)] = &[
+        ("deny", deny),
+        ("ask", ask),
+        ("contain", contain),
+        ("review", review),
+        ("allow", allow),
+        ("seen", seen),
+        ("mark", mark),
+    ];
     while let Some(((key, tag), others)) = rest.split_first() {
         if let Some((other, _)) = others.iter().find(|(_, other)| other == tag) {
             return Err(format!(

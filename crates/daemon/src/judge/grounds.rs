@@ -4,15 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use castellan_agents as agents;
-use castellan_event::{AccessLevel, Call, Facts, Mode, ObligationKind, Recorder, Session};
+use castellan_event::{AccessLevel, Call, Facts, Mode, Recorder, Session};
 use castellan_policy::{Block, CallClass, Failed, Pending, RequestId, State, Tries};
 
+use super::containment::{ABLE, ABLE_TO_CONTAIN};
 use super::planned::Planned;
 use super::{Asked, Judge, Whose};
 use crate::requests::Taken;
-
-/// Obligations that this version can meet. A later version will contain and make checkpoints.
-const ABLE: &[ObligationKind] = &[ObligationKind::Review, ObligationKind::Hold];
 
 /// Facts from before the call is judged: its first question, its grants, and the same call if it is pending.
 pub(super) struct Earlier {
@@ -50,6 +48,7 @@ pub(super) struct Grounds {
     honours_allow: bool,
     host_judges: bool,
     is_headless: bool,
+    can_contain: bool,
     hold: Option<Duration>,
     pub(super) failed: Vec<Failed>,
 }
@@ -85,6 +84,7 @@ impl Judge {
             honours_allow: agents::honours_allow(asked.agent, call),
             host_judges: terms.policy.settings().review.is_on() && asked.host_judges(permission_mode),
             is_headless: terms.policy.settings().minds_headless() && asked.is_headless(permission_mode),
+            can_contain: self.can_contain(asked.agent, call),
             hold: asked.hold_time(call, earlier.first.is_some()),
             failed: asked.failed_to_hold().into_iter().chain(asked.failed_review()).collect(),
             facts,
@@ -126,7 +126,7 @@ impl Grounds {
             is_refused: asked.is_refused(),
             is_repeated: self.earlier.first.is_some(),
             hold: self.hold,
-            able: ABLE,
+            able: if self.can_contain { ABLE_TO_CONTAIN } else { ABLE },
             failed: &self.failed,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
-use castellan_event::{Action, Agent, Call, Facts, PartsHash, Recorder, ToolKind, Verdict};
+use castellan_event::{Action, Agent, Call, Facts, ObligationKind, PartsHash, Recorder, ToolKind, Verdict};
 use castellan_policy::{
     Decision, Failed, RequestId, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
 };
@@ -14,10 +14,11 @@ use super::begun::begun;
 use super::consent::waits;
 use super::grounds::{Earlier, Grounds};
 use super::sessions::Look;
+use super::ungoverned::input_hash;
 use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
 use crate::facts::{facts_after, leave_to_sessions};
-use crate::memory::{CallKey, Given};
+use crate::memory::{CallKey, Decided, Given};
 use crate::record::Judged;
 use crate::requests::{Now, Waits};
 use crate::risks::Risks;
@@ -57,10 +58,25 @@ impl Judge {
         let grounds = self.grounds(of, earlier, &mut world);
         let state = grounds.state(asked, whose);
         let policy = &asked.terms().policy;
-        let mut meet = |action: &Action, decision: &Decision| self.meet(of, &grounds, (action, decision));
+        let mut rewrite = None;
+        let mut meet = |action: &Action, decision: &Decision| match action {
+            Action::Review => self.review(of, &grounds, decision),
+            Action::Contain { policy } => {
+                rewrite = Some(self.contain(of, policy)?);
+                Ok(())
+            }
+            // A person answers a held call, and this version makes no checkpoints, as `Grounds::state` states beforehand.
+            Action::Checkpoint | Action::Hold { .. } => {
+                let why = format!("this version of castellan cannot meet `{action}`");
+                Err(Failed { kind: action.kind(), why, denies: false })
+            }
+        };
         let (decision, change) = fulfil(call, &grounds.facts, policy, &state, &mut world, &mut meet);
         let answers = world.into_answers();
-        Weighed { asked, call, whose, consent, grounds, answers, decision, change }
+        // The last decision may have dropped the obligation, after another one failed.
+        let is_due = decision.due().iter().any(|one| one.action.kind() == ObligationKind::Contain);
+        let rewrite = rewrite.filter(|_| is_due);
+        Weighed { asked, call, whose, consent, grounds, answers, decision, change, rewrite }
     }
 
     /// Records the decision and stores its consequences.
@@ -69,6 +85,7 @@ impl Judge {
         let policy = &asked.terms().policy;
         let reviewed = asked.reviewed.borrow();
         let judged = Judged {
+            rewrite: weighed.rewrite.as_ref().map_or("", |rewrite| &rewrite.command),
             review: reviewed.as_ref().map_or("", |reviewed| &reviewed.opinion.reason),
             call,
             decision,
@@ -97,8 +114,11 @@ impl Judge {
     /// Stores the answer for the agent's second question and for its later report about the call. Returns the reply.
     fn answered(&self, weighed: Weighed<'_>) -> Reply {
         let is_at_prompt = waits(&weighed) == Waits::AtPrompt;
-        let Weighed { asked, call, whose, consent, grounds, decision, change, .. } = weighed;
+        let Weighed { asked, call, whose, consent, grounds, decision, change, rewrite, .. } = weighed;
         let Grounds { earlier, facts, .. } = grounds;
+        // From now on the agent shows the command that it runs.
+        let rewritten = rewrite.as_ref().map(|rewrite| rewrite.call(call));
+        let shown = rewritten.as_ref().unwrap_or(call);
         let risks = Risks::of(&facts);
         let number = earlier.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
@@ -120,10 +140,21 @@ impl Judge {
             grant: earlier.granted.filter(|_| change.used_grant),
             met: decision.due().iter().map(|one| one.action.clone()).collect(),
             epoch: asked.epoch,
+            is_rewritten: rewrite.is_some(),
         };
-        let key = key(asked.agent, call);
-        self.keep_decision(whose, call, (key, consent.key), (change.answer, is_at_prompt, risks));
+        let key = key(asked.agent, shown);
+        let decided = Decided {
+            judged: Some(key),
+            input: Some(input_hash(shown)),
+            original: rewritten.as_ref().map(|_| input_hash(call)),
+            granted_as: Some(consent.key),
+            is_at_prompt,
+            risks,
+            ..Decided::remembered(change.answer)
+        };
+        self.keep_decision(whose, call, decided);
         self.memory().remember(key, given);
+        reported.rewrite = rewrite.map(|rewrite| rewrite.input);
         reply(agents::encode(asked.agent, &asked.request.event, &reported))
     }
 
@@ -139,7 +170,13 @@ impl Judge {
         let key = key(asked.agent, call);
         let given = self.memory().given(&key).cloned();
         let is_current = |given: &Given| {
-            given.epoch == asked.epoch && stands(given, &self.judge_now(asked, call, whose, given))
+            // The question about a call that runs in a sandbox has another text than the judged one. The sandbox limits
+            // what has changed since.
+            let is_as_strict = || match given.is_rewritten {
+                true => !self.is_halted(asked, whose),
+                false => stands(given, &self.judge_now(asked, call, whose, given)),
+            };
+            given.epoch == asked.epoch && is_as_strict()
         };
         match given {
             Some(given) if is_current(&given) => {
@@ -147,7 +184,7 @@ impl Judge {
                     return Ok(Attempt::JudgeAgain);
                 }
                 let verdict = if given.verdict == Verdict::Ask { Verdict::Defer } else { given.verdict };
-                let reported = Message { verdict, reason: given.reason, user_note: String::new() };
+                let reported = Message::new(verdict, given.reason);
                 Ok(reply(agents::encode(asked.agent, &asked.request.event, &reported)).into())
             }
             // A denied call set no marks. If another policy allows it, it is a new call.
@@ -232,11 +269,12 @@ fn reported(decision: &Decision, change: &StateChange, is_at_prompt: bool) -> Me
                 false => agent_text(decision, request),
             },
             user_note: user_text(decision, request, change.is_offered),
+            rewrite: None,
         },
         _ => {
             let is_granted = change.used_grant && decision.reason.is_empty();
             let reason = if is_granted { GRANTED.to_owned() } else { decision.reason.clone() };
-            Message { verdict: decision.answer, reason, user_note: String::new() }
+            Message::new(decision.answer, reason)
         }
     }
 }

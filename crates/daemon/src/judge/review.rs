@@ -2,7 +2,7 @@
 //! how a reviewer is asked.
 
 use castellan_agents::{self as agents, SessionEvent};
-use castellan_event::{Action, Call, Exemption, ObligationKind, PartsHash};
+use castellan_event::{Call, Exemption, ObligationKind, PartsHash};
 use castellan_policy::{Decision, Failed};
 use castellan_review::{Answer, Evidence, Opinion};
 
@@ -21,25 +21,8 @@ pub(super) struct Reviewed {
 }
 
 impl Judge {
-    /// Meets an obligation of a call before its reply. A person answers a held call, and this version meets no other
-    /// obligation but a review, as [`super::grounds`] states beforehand.
-    pub(super) fn meet(
-        &self,
-        of: (&Asked<'_>, &Call, &Whose),
-        grounds: &Grounds,
-        (action, decision): (&Action, &Decision),
-    ) -> Result<(), Failed> {
-        match action {
-            Action::Review => self.review(of, grounds, decision),
-            Action::Contain { .. } | Action::Checkpoint | Action::Hold { .. } => {
-                let why = format!("this version of castellan cannot meet `{action}`");
-                Err(Failed { kind: action.kind(), why, denies: false })
-            }
-        }
-    }
-
     /// Asks the reviewer about a call that only review findings stop. No lock is held meanwhile.
-    fn review(
+    pub(super) fn review(
         &self,
         (asked, call, whose): (&Asked<'_>, &Call, &Whose),
         grounds: &Grounds,

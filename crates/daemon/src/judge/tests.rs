@@ -1,6 +1,7 @@
 //! Tests of the judge without sockets: a payload goes in, a reply and records come out.
 
 mod consent;
+mod contained;
 mod friction;
 mod hold;
 mod host;

@@ -11,11 +11,9 @@ use castellan_policy::{Block, OnUngoverned, Ungoverned};
 
 use super::{Asked, Judge, Whose};
 use crate::live::{Changed, Live, LiveSessions, SettingsChange};
-use crate::memory::{CallKey, Consequence, Decided};
+use crate::memory::{Consequence, Decided};
 use crate::peers::AgentProcess;
 use crate::process::Process;
-use crate::requests::GrantKey;
-use crate::risks::Risks;
 use crate::session_key::SessionKey;
 use crate::{notification, record};
 
@@ -28,6 +26,8 @@ enum Why {
     AgainstDecision,
     /// castellan was asked about another input.
     OtherInput,
+    /// castellan was to run it in a sandbox, and the agent ran the call's own input.
+    RewriteIgnored,
     /// Such a call is possible: castellan is not asked any more.
     HooksOff,
     /// Such a call is possible: a foreign hook is asked too.
@@ -41,6 +41,9 @@ impl Why {
             Why::NoDecision => ("no_decision", "a call ran without a decision"),
             Why::AgainstDecision => ("against_decision", "a call ran that was denied"),
             Why::OtherInput => ("other_input", "a call ran with another input than the one that was judged"),
+            Why::RewriteIgnored => {
+                ("rewrite_ignored", "a call ran outside of the sandbox that castellan had it run in")
+            }
             Why::HooksOff => ("hooks_off", "the agent's hooks are switched off"),
             Why::ForeignHook => ("foreign_hook", "another hook can change what was judged"),
         }
@@ -73,23 +76,12 @@ impl Judge {
     }
 
     /// Stores the decision about a call.
-    pub(super) fn keep_decision(
-        &self,
-        whose: &Whose,
-        call: &Call,
-        (judged, granted_as): (CallKey, GrantKey),
-        (answer, is_at_prompt, risks): (Verdict, bool, Risks),
-    ) {
-        let decided = Decided {
-            judged: Some(judged),
-            input: Some(input(call)),
-            granted_as: Some(granted_as),
-            is_at_prompt,
-            risks,
-            ..Decided::remembered(answer)
-        };
+    pub(super) fn keep_decision(&self, whose: &Whose, call: &Call, decided: Decided) {
         let mut memory = self.memory();
-        if call.tool.use_id.is_empty() && answer == Verdict::Deny {
+        if let Some(judged) = decided.judged
+            && call.tool.use_id.is_empty()
+            && decided.answer == Verdict::Deny
+        {
             memory.decided.deny(judged);
         }
         memory.decided.put(whose.session.id, &call.tool.use_id, decided);
@@ -118,7 +110,10 @@ impl Judge {
             Some(decided) if decided.is_reported => return,
             None => Why::NoDecision,
             Some(decided) if decided.answer == Verdict::Deny => Why::AgainstDecision,
-            Some(decided) if decided.input.is_some_and(|judged| judged != input(call)) => Why::OtherInput,
+            Some(decided) if decided.original == Some(input_hash(call)) => Why::RewriteIgnored,
+            Some(decided) if decided.input.is_some_and(|judged| judged != input_hash(call)) => {
+                Why::OtherInput
+            }
             Some(_) => return,
         };
         let record = UngovernedRecord {
@@ -294,6 +289,6 @@ fn unseen(why: &str) -> Block {
 }
 
 /// Hashes the input of a call, independent of the order of its keys.
-fn input(call: &Call) -> [u8; 32] {
+pub(super) fn input_hash(call: &Call) -> [u8; 32] {
     PartsHash::of([&agents::call_key_input(call)]).bytes()
 }

@@ -3,6 +3,7 @@
 use castellan_event::{Answers, Call};
 use castellan_policy::{Decision, StateChange};
 
+use super::containment::Rewrite;
 use super::grounds::Grounds;
 use super::{Asked, Whose};
 use crate::requests::{GrantKey, Taken};
@@ -18,6 +19,8 @@ pub(super) struct Weighed<'a> {
     pub(super) answers: Answers,
     pub(super) decision: Decision,
     pub(super) change: StateChange,
+    /// The command that runs in the place of the call's own.
+    pub(super) rewrite: Option<Rewrite>,
 }
 
 /// The consent for a call before it is judged.

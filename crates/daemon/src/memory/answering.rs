@@ -29,6 +29,8 @@ pub(crate) struct Given {
     pub(crate) met: Vec<Action>,
     /// Epoch of the decision. The answer is valid for a second question while the epoch is unchanged.
     pub(crate) epoch: Epoch,
+    /// The agent runs another command, which the second question shows.
+    pub(crate) is_rewritten: bool,
 }
 
 /// A period in which answers stay valid. A new epoch begins with another policy or mode, or with a person's decision.

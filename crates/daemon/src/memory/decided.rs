@@ -27,8 +27,10 @@ type UseKey = [u8; 32];
 pub(crate) struct Decided {
     /// The judged call; `None` when only the log has it.
     pub(crate) judged: Option<CallKey>,
-    /// Hash of the call's input; `None` as above.
+    /// Hash of the input that the agent is to run; `None` as above.
     pub(crate) input: Option<[u8; 32]>,
+    /// Hash of the call's own input, if the agent is to run another one.
+    pub(crate) original: Option<[u8; 32]>,
     /// The grant key of the judged call; `None` as above.
     pub(crate) granted_as: Option<GrantKey>,
     /// The verdict sent to the agent.
@@ -49,6 +51,7 @@ impl Decided {
         Decided {
             judged: None,
             input: None,
+            original: None,
             granted_as: None,
             answer,
             risks: Risks::default(),

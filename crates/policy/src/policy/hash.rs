@@ -83,6 +83,7 @@ fn settings_text(settings: &Settings) -> String {
         plans,
         review,
         sandbox,
+        containment,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -114,6 +115,7 @@ fn settings_text(settings: &Settings) -> String {
     lines.put("plans.ad_hoc", plans.ad_hoc.as_str());
     put_review(&mut lines, review);
     put_sandbox(&mut lines, sandbox);
+    lines.put("containment.mode", containment.as_str());
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
@@ -215,9 +217,10 @@ fn put_operators(lines: &mut Lines, operators: &Operators) {
 }
 
 fn put_tags(lines: &mut Lines, tags: &Tags) {
-    let Tags { deny, ask, review, allow, seen, mark } = tags;
+    let Tags { deny, ask, contain, review, allow, seen, mark } = tags;
     lines.text("tags.deny", deny);
     lines.text("tags.ask", ask);
+    lines.text("tags.contain", contain);
     lines.text("tags.review", review);
     lines.text("tags.allow", allow);
     lines.text("tags.seen", seen);
@@ -333,10 +336,12 @@ ungoverned.blocks_foreign_hooks=true
 ungoverned.trusted_hook=a\\nb=c
 plans.mode=warn
 plans.ad_hoc=ask
+containment.mode=prefer
 operators.user.deny=Bash(rm:*)
 operators.user.allow=Read
 tags.deny=coding_agent_deny
 tags.ask=coding_agent_ask
+tags.contain=coding_agent_contain
 tags.review=coding_agent_review
 tags.allow=coding_agent_allow
 tags.seen=coding_agent_seen

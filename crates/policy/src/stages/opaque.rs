@@ -23,9 +23,15 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 /// Reports whether a reviewer may exempt the finding: it asks about programs and code alone. A reviewer cannot compare an
 /// unknown target with the user's request.
 pub(super) fn is_reviewable(case: &Case<'_>, reading: &Reading<'_>) -> bool {
+    verdict(case) == Verdict::Ask && is_code(case, reading)
+}
+
+/// Reports whether the finding is about programs and code alone. Their harm is limited by a sandbox. An unknown target of
+/// something dangerous is in a place that the user chose.
+pub(super) fn is_code(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     let parts = parts(case, reading);
     let is_code = |effect: &Effect| matches!(effect.role(), Some(Role::Program | Role::Code));
-    verdict(case) == Verdict::Ask && !parts.is_empty() && parts.iter().all(|(_, effect)| is_code(effect))
+    !parts.is_empty() && parts.iter().all(|(_, effect)| is_code(effect))
 }
 
 /// The verdict of the profile.

@@ -116,7 +116,8 @@ mod tests {
             let effects = roles.iter().map(|role| Effect::opaque(*role, Why::Language, None)).collect();
             let facts = Facts { effects, ..Facts::default() };
             let (policy, session) = (policy_of(of, opaque), Session::default());
-            let (decision, asked) = judged_with(&facts, command, &policy, &State::plain(&session), review);
+            let state = State { able: &[ObligationKind::Review], ..State::plain(&session) };
+            let (decision, asked) = judged_with(&facts, command, &policy, &state, review);
             assert_eq!((decision.verdict, asked), expected, "{roles:?} {command}: {:?}", decision.findings);
         };
         let (on, off) = ((reviewed(true), NotAllow::Ask), (reviewed(false), NotAllow::Ask));

@@ -20,6 +20,11 @@ pub(super) fn ask(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     findings(&reading.matches, RuleVerdict::Ask, Verdict::Ask, Code::AskRule)
 }
 
+/// Rules tagged contain: they ask unless the call runs in a sandbox.
+pub(super) fn contain(_: &Case<'_>, reading: &Reading<'_>) -> Found {
+    findings(&reading.matches, RuleVerdict::Contain, Verdict::Ask, Code::ContainRule)
+}
+
 /// Rules tagged review: soft denials, harmless if the user asked for the call.
 pub(super) fn review(_: &Case<'_>, reading: &Reading<'_>) -> Found {
     findings(&reading.matches, RuleVerdict::Review, Verdict::Ask, Code::ReviewRule)

@@ -261,6 +261,7 @@ fn rules_say_what_they_do() {
 const VERDICTS: &[(&str, &str, &str)] = &[
     ("coding_agent_deny", "Critical", "Deny "),
     ("coding_agent_ask", "Warning", "Ask before "),
+    ("coding_agent_contain", "Warning", "Contain "),
     ("coding_agent_review", "Warning", "Ask before "),
     ("coding_agent_allow", "Informational", "Allow "),
 ];

@@ -30,6 +30,7 @@ use castellan_files::{Access, NewFile};
 const VERDICTS: &[(&str, RuleVerdict)] = &[
     ("deny", RuleVerdict::Deny),
     ("ask", RuleVerdict::Ask),
+    ("contain", RuleVerdict::Contain),
     ("review", RuleVerdict::Review),
     ("allow", RuleVerdict::Allow),
 ];
@@ -212,11 +213,11 @@ fn write(file: &Path, rules: &str, cases: &str) -> anyhow::Result<()> {
     new(file, rules)
 }
 
-/// Returns the verdict of a call that matches the rule, without a stricter rule and without a reviewer.
+/// Returns the verdict of a call that matches the rule, without a stricter rule, a sandbox and a reviewer.
 fn verdict_of(rule: RuleVerdict) -> Verdict {
     match rule {
         RuleVerdict::Deny => Verdict::Deny,
-        RuleVerdict::Ask | RuleVerdict::Review => Verdict::Ask,
+        RuleVerdict::Ask | RuleVerdict::Contain | RuleVerdict::Review => Verdict::Ask,
         RuleVerdict::Allow => Verdict::Allow,
         RuleVerdict::Seen | RuleVerdict::Notice => Verdict::Defer,
     }

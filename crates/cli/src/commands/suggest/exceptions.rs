@@ -94,7 +94,7 @@ fn may_be_excepted_from(by: &[String], policy: &Policy) -> bool {
         let mut rules = policy.rules().filter(|of| of.rule.name == *name).peekable();
         rules.peek().is_some()
             && rules.all(|of| {
-                matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Review)
+                matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Contain | RuleVerdict::Review)
                     && of.layer == Layer::User
                     && !of.is_firm
                     && pack_of_file(&of.rule.file) != OWN_PACK
@@ -187,7 +187,9 @@ mod tests {
         let own = castellan_daemon::organisation_rules();
         assert!(!own.is_empty());
         let built_in = compile(&[], &Config::default()).policy;
-        let asks = built_in.rules().find(|of| matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Review));
+        let asks = built_in
+            .rules()
+            .find(|of| matches!(of.verdict, RuleVerdict::Ask | RuleVerdict::Contain | RuleVerdict::Review));
         if let Some(asks) = asks {
             assert!(
                 !may_be_excepted_from(std::slice::from_ref(&asks.rule.name), &built_in),

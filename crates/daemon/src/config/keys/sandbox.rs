@@ -1,6 +1,6 @@
-//! The keys of the table `sandbox`.
+//! The keys of the tables `sandbox` and `containment`.
 
-use castellan_policy::{SandboxFiles, SandboxMode, SandboxNetwork};
+use castellan_policy::{Containment, SandboxFiles, SandboxMode, SandboxNetwork};
 
 use super::{Key, Kind, Merge, Place};
 
@@ -71,6 +71,15 @@ pub(super) const KEYS: &[Key] = &[
     limit("sandbox.file_mib", "MiB of each file that a sandbox writes; 0: no limit."),
     limit("sandbox.open_files", "Open files of each process in a sandbox; 0: no limit."),
     limit("sandbox.wall_s", "Seconds until castellan ends a sandbox; 0: no limit."),
+    Key {
+        name: "containment.mode",
+        kind: Kind::Word(Containment::WORDS),
+        merge: Merge::Strictest,
+        place: Place::Every,
+        default: "\"prefer\"",
+        about: "Runs shell calls in a sandbox that castellan would else ask about because it did not understand them. \
+                `prefer`: wherever the agent and the machine support it. `off`: castellan asks about all of them.",
+    },
 ];
 
 /// A list of texts about sandboxes.

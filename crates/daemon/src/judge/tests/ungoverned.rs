@@ -53,7 +53,7 @@ impl Bench {
         }
     }
 
-    fn ungoverned(&self) -> Vec<UngovernedRecord> {
+    pub(super) fn ungoverned(&self) -> Vec<UngovernedRecord> {
         let records = self.records().into_iter();
         let found = records
             .filter_map(|record| if let Record::Ungoverned(record) = record { Some(record) } else { None });
@@ -77,7 +77,7 @@ impl Bench {
 }
 
 /// Returns a policy without rules.
-fn configured(config: &str) -> Policy {
+pub(super) fn configured(config: &str) -> Policy {
     let config = Config::parse(&format!("version = 1\n{config}")).unwrap();
     let compiled = compile(&[], &config);
     assert_eq!(compiled.error(), None);

@@ -13,6 +13,7 @@ fn the_last_answers_are_kept_and_outdated_on_demand() {
         grant: None,
         met: Vec::new(),
         epoch: Epoch::default(),
+        is_rewritten: false,
     };
     for number in 0..=REMEMBERED_ANSWERS_MAX {
         memory.remember(key(number), given(Verdict::Allow));
@@ -127,6 +128,7 @@ fn what_is_refused_after_it_was_used_lifts_nothing_in_a_second_question() {
         grant: Some(used.clone()),
         met: Vec::new(),
         epoch: memory.epoch(),
+        is_rewritten: false,
     };
     memory.settle_grants(&used, |_| true);
     memory.remember(key(1), given);

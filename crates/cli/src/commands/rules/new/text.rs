@@ -35,6 +35,11 @@ impl NewRule {
                 "CRITICAL",
                 "A rule of this user denies this, so it was not run; tell the user what you need it for",
             ),
+            RuleVerdict::Contain => (
+                "coding_agent_contain",
+                "WARNING",
+                "A rule of this user runs this in a sandbox, or asks first",
+            ),
             RuleVerdict::Review => {
                 ("coding_agent_review", "WARNING", "A rule of this user has this looked at first")
             }
@@ -63,6 +68,7 @@ pub(super) fn name(verdict: RuleVerdict, about: &str) -> String {
     let first = match verdict {
         RuleVerdict::Deny => "Deny",
         RuleVerdict::Allow => "Allow",
+        RuleVerdict::Contain => "Contain",
         RuleVerdict::Ask | RuleVerdict::Review | RuleVerdict::Seen | RuleVerdict::Notice => "Ask before",
     };
     let about: String = about.chars().filter(|c| !is_invisible(*c)).collect();

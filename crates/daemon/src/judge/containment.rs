@@ -1,0 +1,72 @@
+//! The sandbox of a call: another command takes the place of the call's own in the answer. It must not know how a sandbox is
+//! made, or what the command does.
+
+use castellan_agents::{self as agents, AgentId};
+use castellan_event::{Call, ObligationKind};
+use castellan_policy::Failed;
+use serde_json::Value as Json;
+
+use super::{Asked, Judge, Whose};
+
+/// The way to run calls in a sandbox.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Containing {
+    /// Reports whether the machine enforces every item of the containment policies.
+    pub(super) is_able: fn(&Judge) -> bool,
+    /// Returns the shell command that runs a call under a containment policy.
+    pub(super) command: ContainedCommand,
+}
+
+type ContainedCommand = fn(&Judge, (&Asked<'_>, &Call, &Whose), policy: &str) -> Result<String, Failed>;
+
+impl Containing {
+    /// No call runs in a sandbox.
+    pub(super) const OFF: Containing = Containing {
+        is_able: |_| false,
+        command: |_, _, _| Err(Failed::contain("this version of castellan makes no sandbox for a call")),
+    };
+}
+
+/// A command in the place of a call's own.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Rewrite {
+    pub(super) command: String,
+    /// The input of the call with this command.
+    pub(super) input: Json,
+}
+
+impl Judge {
+    /// Reports whether castellan can run a call in a sandbox: the agent runs another command, and the machine enforces the
+    /// sandbox.
+    pub(super) fn can_contain(&self, agent: AgentId, call: &Call) -> bool {
+        agents::can_rewrite(agent, call) && (self.containing.is_able)(self)
+    }
+
+    /// Makes the command for a call that is to run in a sandbox.
+    pub(super) fn contain(&self, of: (&Asked<'_>, &Call, &Whose), policy: &str) -> Result<Rewrite, Failed> {
+        let (asked, call, _) = of;
+        let command = (self.containing.command)(self, of, policy)?;
+        let input = agents::rewritten_input(asked.agent, call, &command);
+        let input = input.ok_or_else(|| Failed::contain("the agent runs no other command"))?;
+        Ok(Rewrite { command, input })
+    }
+}
+
+impl Rewrite {
+    /// Returns the call as its agent runs and reports it.
+    pub(super) fn call(&self, call: &Call) -> Call {
+        Call {
+            input: self.input.clone(),
+            input_text: self.input.to_string(),
+            command: Some(self.command.clone()),
+            ..call.clone()
+        }
+    }
+}
+
+/// The obligations that castellan can meet for a call that cannot run in a sandbox.
+pub(super) const ABLE: &[ObligationKind] = &[ObligationKind::Review, ObligationKind::Hold];
+
+/// The obligations that castellan can meet for a call that can run in a sandbox.
+pub(super) const ABLE_TO_CONTAIN: &[ObligationKind] =
+    &[ObligationKind::Review, ObligationKind::Hold, ObligationKind::Contain];

@@ -1,0 +1,138 @@
+//! Calls that run in a sandbox: the answer, the reports of the agent and the second question show another command than the
+//! judged one.
+
+use super::ungoverned::configured;
+use super::*;
+use castellan_policy::Failed;
+
+/// The command in the place of a contained call's own.
+const CONTAINED: &str = "contain-it k";
+
+/// Returns a judge that can run calls in a sandbox.
+fn bench(policy: Policy) -> Bench {
+    let mut bench = Bench::new(policy, Mode::Enforce);
+    bench.judge.containing = Containing { is_able: |_| true, command: |_, _, _| Ok(CONTAINED.to_owned()) };
+    bench
+}
+
+/// Sends an event about a call. Returns the decision in the reply, and the command in its changed input.
+fn send(bench: &Bench, (agent, event): (&str, &str), input: Json) -> (String, String) {
+    let mut payload = json!({
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": event, "tool_name": "Bash",
+        "tool_use_id": "u", "tool_response": {},
+    });
+    payload["tool_input"] = input;
+    let request = Request { agent: agent.into(), ..claude(event, &payload) };
+    let output: Json = serde_json::from_slice(&bench.answer(&request).stdout).unwrap_or_default();
+    let specific = &output["hookSpecificOutput"];
+    let word = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    let decision = [&specific["permissionDecision"], &specific["decision"]["behavior"]].map(word).concat();
+    (decision, word(&specific["updatedInput"]["command"]))
+}
+
+fn command(text: &str) -> Json {
+    json!({ "command": text, "description": "d" })
+}
+
+fn ask(bench: &Bench, text: &str) -> (String, String) {
+    send(bench, ("claude", "PreToolUse"), command(text))
+}
+
+const ALLOWED: (&str, &str) = ("allow", CONTAINED);
+
+#[track_caller]
+fn check((decision, rewritten): (String, String), expected: (&str, &str)) {
+    assert_eq!((decision.as_str(), rewritten.as_str()), expected);
+}
+
+#[test]
+fn a_call_runs_in_a_sandbox_where_castellan_would_only_ask_because_it_does_not_know_it() {
+    let contained = bench(configured(""));
+    check(ask(&contained, "unknown-program"), ALLOWED);
+    let record = contained.calls().pop().unwrap();
+    let obligation = record.obligations.first().unwrap();
+    assert_eq!((obligation.kind.as_str(), obligation.detail.as_str()), ("contain", "unread"));
+    // The record shows both texts.
+    assert_eq!((&record.input["command"], record.rewrite.as_str()), (&json!("unknown-program"), CONTAINED));
+    check(send(&contained, ("codex", "PreToolUse"), command("unknown-program")), ALLOWED);
+    // At this event the agent has chosen what it runs. The empty reply leaves the call to its prompt.
+    check(send(&contained, ("claude", "PermissionRequest"), command("unknown-program")), ("", ""));
+    // The switch, and a machine without a sandbox.
+    check(ask(&bench(configured("[containment]\nmode = \"off\"\n")), "unknown-program"), ("ask", ""));
+    check(ask(&Bench::new(configured(""), Mode::Enforce), "unknown-program"), ("ask", ""));
+}
+
+#[test]
+fn a_sandbox_that_goes_away_leaves_the_question() {
+    let mut bench = bench(configured(""));
+    bench.judge.containing.command = |_, _, _| Err(Failed::contain("the launcher is missing"));
+    check(ask(&bench, "unknown-program"), ("ask", ""));
+    let record = bench.calls().pop().unwrap();
+    let unmet = record.findings.iter().find(|finding| finding.code == "unmet").unwrap();
+    assert!(unmet.message.ends_with("cannot be met: the launcher is missing"), "{}", unmet.message);
+    assert_eq!((record.rewrite.as_str(), record.obligations.len()), ("", 0));
+}
+
+#[test]
+fn the_rest_of_the_input_stays_as_it_is() {
+    let bench = bench(configured(""));
+    let input = json!({ "command": "unknown-program", "timeout": 5, "run_in_background": true });
+    let payload = json!({
+        "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": input, "tool_use_id": "u",
+    });
+    let reply = bench.answer(&claude("PreToolUse", &payload));
+    let output: Json = serde_json::from_slice(&reply.stdout).unwrap();
+    let rewritten = json!({ "command": CONTAINED, "timeout": 5, "run_in_background": true });
+    assert_eq!(output["hookSpecificOutput"]["updatedInput"], rewritten);
+}
+
+#[test]
+fn a_contained_call_that_ran_as_it_was_is_ungoverned() {
+    for (ran, why) in [
+        (CONTAINED, None),
+        ("unknown-program", Some("rewrite_ignored")),
+        ("another-program", Some("other_input")),
+    ] {
+        let bench = bench(configured(""));
+        check(ask(&bench, "unknown-program"), ALLOWED);
+        send(&bench, ("claude", "PostToolUse"), command(ran));
+        let found = bench.ungoverned();
+        let whys: Vec<_> = found.iter().map(|record| record.why.as_str()).collect();
+        assert_eq!(whys, why.into_iter().collect::<Vec<_>>(), "{ran}");
+    }
+}
+
+#[test]
+fn the_second_question_shows_the_command_that_runs() {
+    let bench = bench(configured(""));
+    check(ask(&bench, "unknown-program"), ALLOWED);
+    // Claude's prompt has a reason of its own, which castellan does not answer. No second record is written.
+    check(send(&bench, ("claude", "PermissionRequest"), command(CONTAINED)), ("", ""));
+    assert_eq!(bench.calls().len(), 1);
+    let codex = |event, text| send(&bench, ("codex", event), command(text));
+    check(codex("PreToolUse", "unknown-program"), ALLOWED);
+    check(codex("PermissionRequest", CONTAINED), ("allow", ""));
+    assert_eq!(bench.calls().len(), 2);
+    // Codex holds no ask, so the question about the call's own text is a deny.
+    check(codex("PermissionRequest", "unknown-program"), ("deny", ""));
+}
+
+#[test]
+fn an_answer_about_a_contained_call_ends_with_its_policy() {
+    let bench = bench(configured(""));
+    let codex = |event, text| send(&bench, ("codex", event), command(text));
+    check(codex("PreToolUse", "unknown-program"), ALLOWED);
+    bench.judge.put(Mode::Enforce, Terms::new(Arc::new(configured("opaque = \"deny\"\n")), Mode::Enforce));
+    // It is judged as a call of its own: castellan does not know this program either.
+    check(codex("PermissionRequest", CONTAINED), ("deny", ""));
+}
+
+/// The files that a contained call may write are those of its own text.
+#[test]
+fn the_session_remembers_what_the_contained_text_writes() {
+    let bench = bench(configured(""));
+    check(ask(&bench, "unknown-program > /tmp/made-by-contained"), ALLOWED);
+    let changed = bench.judge.memory().changed(&key_of("s"), None);
+    assert!(format!("{changed:?}").contains("/tmp/made-by-contained"), "{changed:?}");
+}
