@@ -32,6 +32,8 @@ pub struct Measured {
     pub allowed: usize,
     /// Calls that were denied or asked about.
     pub interruptions: Vec<Interruption>,
+    /// Interrupted calls that castellan runs in a sandbox where that is possible, by project.
+    pub contained: Vec<usize>,
 }
 
 /// A call that was denied or asked about.
@@ -49,6 +51,8 @@ pub struct Interruption {
     pub cause: String,
     /// The messages of the strictest findings.
     pub because: Vec<String>,
+    /// The call runs in a sandbox where that is possible.
+    pub is_contained: bool,
 }
 
 impl Profiles {
@@ -68,8 +72,8 @@ impl Profiles {
         let measured = self.0.iter().map(|(profile, policy, is_unattended)| {
             let trial = Trial::new(policy);
             let trial = if *is_unattended { trial.unattended() } else { trial };
-            let (projects_of, allowed, interruptions) = Default::default();
-            let mut measured = Measured { profile, projects: projects_of, allowed, interruptions };
+            let (projects_of, allowed, interruptions, contained) = Default::default();
+            let mut measured = Measured { profile, projects: projects_of, allowed, interruptions, contained };
             projects.iter().try_for_each(|project| measured.add(project, trial))?;
             Ok(measured)
         });
@@ -81,6 +85,12 @@ impl Measured {
     /// Returns the number of calls.
     pub fn calls(&self) -> usize {
         self.projects.iter().map(|(calls, _)| calls).sum()
+    }
+
+    /// Returns the number of calls and of interruptions, by project, where castellan runs calls in a sandbox.
+    pub fn with_containment(&self) -> Vec<(usize, usize)> {
+        let pairs = self.projects.iter().zip(&self.contained);
+        pairs.map(|((calls, interrupted), contained)| (*calls, interrupted - contained)).collect()
     }
 
     /// Returns the number of calls with a verdict among the interrupted ones.
@@ -112,11 +122,14 @@ impl Measured {
                         verdict,
                         cause: cause(&judged),
                         because: judged.because(),
+                        is_contained: judged.contained.is_some(),
                     }),
                 }
             }
             sequence.end_session();
         }
+        let new = self.interruptions.iter().skip(before);
+        self.contained.push(new.filter(|one| one.is_contained).count());
         self.projects.push((project.calls(), self.interruptions.len() - before));
         Ok(())
     }

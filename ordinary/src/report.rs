@@ -40,6 +40,7 @@ pub(crate) fn text(seed: u64, projects: &[Project], measured: &[Measured], with_
             percent(one.allowed, one.calls()),
         );
     }
+    contained(measured, &mut out);
     for one in measured {
         let _ = write!(out, "\n### {}\n\n", one.profile);
         ecosystems(projects, one, &mut out);
@@ -49,6 +50,23 @@ pub(crate) fn text(seed: u64, projects: &[Project], measured: &[Measured], with_
         }
     }
     out
+}
+
+/// Writes the table of calls that run in a sandbox in the place of a question.
+fn contained(measured: &[Measured], out: &mut String) {
+    *out += "\nWhere castellan runs calls in a sandbox:\n\n| profile | contained | interrupted | share | allowed |\n\
+             |---|---|---|---|---|\n";
+    for one in measured {
+        let contained: usize = one.contained.iter().sum();
+        let _ = writeln!(
+            out,
+            "| {} | {contained} | {} | {:.2} % | {:.1} % |",
+            one.profile,
+            one.interruptions.len().saturating_sub(contained),
+            target::share(&one.with_containment()) * 100.0,
+            percent(one.allowed + contained, one.calls()),
+        );
+    }
 }
 
 fn ecosystems(projects: &[Project], measured: &Measured, out: &mut String) {
@@ -87,7 +105,11 @@ fn line(call: &Interruption, chars: usize) -> String {
     let text = shown(&call.asked).chars().take(chars).collect::<String>().replace('\n', "\\n");
     let (session, number) = call.at;
     let because = call.because.first().map_or("", String::as_str);
-    format!("       {} {session}.{number} {}: `{text}`\n           {because}\n", call.place, call.verdict)
+    let contained = if call.is_contained { ", contained" } else { "" };
+    format!(
+        "       {} {session}.{number} {}{contained}: `{text}`\n           {because}\n",
+        call.place, call.verdict
+    )
 }
 
 fn shown(asked: &Asked) -> String {
@@ -118,7 +140,7 @@ pub(crate) fn json(seed: u64, measured: &[Measured]) -> Json {
             json!({
                 "place": call.place, "session": call.at.0, "call": call.at.1, "tool": call.asked.tool,
                 "input": call.asked.input, "verdict": call.verdict.as_str(), "cause": call.cause,
-                "because": call.because,
+                "because": call.because, "contained": call.is_contained,
             })
         });
         json!({

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use castellan_agents::{self as agents, AgentId, Incoming, Origin, Question};
 use castellan_daemon::{Explanation, OneSession};
 use castellan_event::{
-    Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Query, Recorder, Replacement,
-    Session, World, lexical_path, rows,
+    Answer, Answers, Call, Change, EffectKind, Facts, FileKind, Finding, Obligation, ObligationKind, Query,
+    Recorder, Replacement, Session, Verdict, World, lexical_path, rows,
 };
 use castellan_policy::{Decision, Failed, Policy, State, StateChange, drive};
 
@@ -44,8 +44,10 @@ pub struct Judged {
     pub call: Call,
     /// The effects of the call.
     pub facts: Facts,
-    /// The decision.
+    /// The decision. No call runs in a sandbox.
     pub decision: Decision,
+    /// The decision about a call that is not let through, where castellan can run it in a sandbox; `None` if it does not.
+    pub contained: Option<Decision>,
     /// The state change that the decision causes.
     pub change: StateChange,
     /// The machine's answers to the queries.
@@ -141,8 +143,15 @@ impl<'p> Trial<'p> {
         let plain = State { failed: &failed, ..State::plain(&session) };
         let state = State { headless: self.headless, agent_asks, agent_prompts, ..plain };
         let (decision, change) = drive(call, &facts, self.policy, &state, &mut world);
+        let able = [state.able, &[ObligationKind::Contain]].concat();
+        let state = State { able: &able, ..state };
+        let is_stopped = decision.answer >= Verdict::Ask && agents::can_rewrite(agent, call);
+        let contained = is_stopped.then(|| drive(call, &facts, self.policy, &state, &mut world).0);
+        let is_contained = |one: &Obligation| one.action.kind() == ObligationKind::Contain;
+        let contained = contained.filter(|decision| decision.due().iter().any(is_contained));
         let answers = world.into_answers();
-        Judged { call: call.clone(), facts, decision, change, answers, session, took: Duration::ZERO }
+        let (call, took) = (call.clone(), Duration::ZERO);
+        Judged { call, facts, decision, contained, change, answers, session, took }
     }
 }
 

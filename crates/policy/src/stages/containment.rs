@@ -26,7 +26,7 @@ pub(super) fn containment(case: &Case<'_>, reading: &Reading<'_>) -> Found {
         return Found::default();
     }
     let by_rule = reading.matches.iter().any(|found| found.of.verdict == RuleVerdict::Contain);
-    let by_doubt = opaque::is_code(case, reading);
+    let by_doubt = opaque::is_containable(case, reading);
     if !by_rule && !by_doubt {
         return Found::default();
     }
@@ -58,12 +58,14 @@ fn works_contained(row: &CallRow<'_>) -> bool {
 
 fn effect_works_contained(effect: &Effect) -> bool {
     match effect.kind() {
-        EffectKind::Opaque => matches!(effect.role(), Some(Role::Program | Role::Code | Role::Operand)),
+        // The demand looks at the roles of unknown targets.
+        EffectKind::Opaque => !matches!(effect.role(), None | Some(Role::Tool)),
         EffectKind::Execute | EffectKind::Environment => true,
         // The sandbox hides these.
         EffectKind::Read => !matches!(effect.scope(), Some(Scope::Castellan | Scope::Secret | Scope::Agent)),
         // Another system than a repository is behind a socket or the network.
         EffectKind::Query => is_near(effect),
+        EffectKind::Write if effect.path().is_none() => true,
         EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
             let is_plain = matches!(effect.scope(), None | Some(Scope::Workspace | Scope::Temporary));
             is_near(effect) && is_plain

@@ -5,7 +5,7 @@ mod unknown;
 
 pub use unknown::opaque_reason;
 
-use castellan_event::{Effect, Finding, Role, Verdict, Why};
+use castellan_event::{CallRow, Effect, EffectKind, Finding, Role, Verdict, Why};
 
 use crate::case::{Case, Reading};
 use crate::stages::Found;
@@ -23,15 +23,27 @@ pub(super) fn opaque(case: &Case<'_>, reading: &Reading<'_>) -> Found {
 /// Reports whether a reviewer may exempt the finding: it asks about programs and code alone. A reviewer cannot compare an
 /// unknown target with the user's request.
 pub(super) fn is_reviewable(case: &Case<'_>, reading: &Reading<'_>) -> bool {
-    verdict(case) == Verdict::Ask && is_code(case, reading)
-}
-
-/// Reports whether the finding is about programs and code alone. Their harm is limited by a sandbox. An unknown target of
-/// something dangerous is in a place that the user chose.
-pub(super) fn is_code(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     let parts = parts(case, reading);
     let is_code = |effect: &Effect| matches!(effect.role(), Some(Role::Program | Role::Code));
-    !parts.is_empty() && parts.iter().all(|(_, effect)| is_code(effect))
+    verdict(case) == Verdict::Ask && !parts.is_empty() && parts.iter().all(|(_, effect)| is_code(effect))
+}
+
+/// Reports whether a sandbox limits the harm of every part of the finding: it is about programs and code, or about a file
+/// that is written at an unknown place. A sandbox writes no file outside of the workspace.
+pub(super) fn is_containable(case: &Case<'_>, reading: &Reading<'_>) -> bool {
+    let parts = parts(case, reading);
+    let writes = |part: &Effect| {
+        let is_of_part = |effect: &Effect| effect.command == part.command && effect.script == part.script;
+        let is_unknown = |effect: &Effect| effect.kind() == EffectKind::Write && effect.path().is_none();
+        let mut effects = reading.rows().iter().filter_map(CallRow::effect);
+        effects.any(|effect| is_of_part(effect) && is_unknown(effect))
+    };
+    let is_containable = |effect: &Effect| match effect.role() {
+        Some(Role::Program | Role::Code) => true,
+        Some(Role::Target) => writes(effect),
+        None | Some(Role::Operand | Role::Tool) => false,
+    };
+    !parts.is_empty() && parts.iter().all(|(_, effect)| is_containable(effect))
 }
 
 /// The verdict of the profile.
