@@ -9,6 +9,7 @@ mod forms;
 use crate::agent::{AgentId, machine_settings_path};
 use crate::dotenv::set_in;
 use crate::family::HookCommand;
+use crate::rewrite::own_rules;
 use crate::settings::Foreign;
 use crate::spec::{EventKind, Form, HookFile, MachineFamily, Place, SwitchFamily};
 use crate::switches::{off_profiles, requires_hooks, switches_off};
@@ -38,6 +39,8 @@ pub struct HookFileReport {
     pub plugins: Vec<(String, bool)>,
     /// Profiles of the configuration that switch hooks off when chosen.
     pub off_profiles: Vec<String>,
+    /// The agent's own rules that deny calls or ask about them, as [`crate::may_match_own_rule`] reads them.
+    pub own_rules: Vec<String>,
     /// Why the agent may find hooks in the file that castellan does not find.
     pub unread: Option<String>,
 }
@@ -127,6 +130,9 @@ pub fn read_hook_file(agent: AgentId, file: &HookFile, text: &str) -> HookFileRe
             HookFileReport { off: set_in(text, agent.spec().off_variables), ..HookFileReport::default() }
         }
     };
+    if file.form == Form::Settings {
+        report.own_rules = own_rules(agent, text);
+    }
     report.is_binding = file.is_binding(agent, text);
     if file.can_switch(agent) {
         report.off = switches_off(agent, text);

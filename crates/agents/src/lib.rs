@@ -82,7 +82,7 @@ pub use plugins::{
 };
 pub use question::{Question, file_input, shell_call};
 pub use reply::{Message, Reply, encode, encode_failure, encode_refusal, is_deferral, is_denial};
-pub use rewrite::{can_rewrite, command_text, rewritten_input};
+pub use rewrite::{can_rewrite, command_text, gives_own_rules, may_match_own_rule, rewritten_input};
 pub use run::{
     ConfigProblem, GivenSession, ObserverFiles, ObserverProblem, can_observe, given_session,
     guarded_arguments, has_own_home, home_files, is_session_id, is_stream, needed_hosts, observer_arguments,

@@ -104,3 +104,39 @@ fn the_text_is_the_one_that_the_agent_runs_in_the_directory_of_the_call() {
     assert_eq!(command_text(AgentId::GEMINI, &call), Some("node x.js"));
     assert_ne!(call.command.as_deref(), Some("node x.js"));
 }
+
+/// Measured on Claude Code: a rule for the command that the model wrote does not stop a rewritten one.
+#[test]
+fn the_agents_own_rules_against_a_command_are_found() {
+    let rules = |text: &str| own_rules(AgentId::CLAUDE, text);
+    let settings = r#"{"permissions":{"deny":["Bash(npm publish:*)"],"ask":["Bash(* --force)","WebFetch"],"allow":["Bash(ls)"]}}"#;
+    assert_eq!(rules(settings), ["Bash(npm publish:*)", "Bash(* --force)", "WebFetch"]);
+    assert_eq!(rules(r#"{"permissions":{"deny":[7]}}"#), [""]);
+    assert_eq!(rules("{}"), [""; 0]);
+    assert_eq!(own_rules(AgentId::GEMINI, settings), [""; 0]);
+    let matches = |rule: &str, command: &str| {
+        let input = serde_json::json!({ "command": command }).to_string();
+        let call = question(AgentId::CLAUDE, "PreToolUse", "Bash", &input);
+        may_match_own_rule(AgentId::CLAUDE, rule, &call)
+    };
+    for (rule, command, expected) in [
+        ("Bash(npm publish:*)", "cd x && npm publish", true),
+        ("Bash(npm publish:*)", "npm test", false),
+        ("Bash(* --force)", "x --force", true),
+        ("Bash(*)", "x", true),
+        ("Bash", "x", true),
+        ("*", "x", true),
+        ("", "x", true),
+        ("Read(x)", "x", false),
+        ("mcp__a__b", "x", false),
+    ] {
+        assert_eq!(matches(rule, command), expected, "{rule} {command}");
+    }
+}
+
+#[test]
+fn rules_on_the_command_line_are_found() {
+    assert!(gives_own_rules(&["claude", "--disallowedTools", "Bash(x)"]));
+    assert!(gives_own_rules(&["claude", "--disallowed-tools=Bash"]));
+    assert!(!gives_own_rules(&["claude", "-p", "go"]));
+}

@@ -55,7 +55,7 @@ pub struct FailureRecord {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UngovernedRecord {
-    /// `no_decision`, `against_decision`, `other_input`, `hooks_off` or `foreign_hook`.
+    /// `no_decision`, `against_decision`, `other_input`, `rewrite_ignored`, `hooks_off` or `foreign_hook`.
     pub why: Text,
     /// The evidence: the agent's event (`PostToolUse`), else `transcript` or `settings`.
     pub seen: Text,

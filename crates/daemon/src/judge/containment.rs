@@ -42,9 +42,23 @@ impl Judge {
         agents::can_rewrite(agent, call) && (self.containing.is_able)(self)
     }
 
+    /// Returns the reason why the agent's own rules might stop a call. The agent compares them with the rewritten command
+    /// alone (measured), so the sandbox must not take their place.
+    fn own_rule_against(&self, asked: &Asked<'_>, call: &Call, whose: &Whose) -> Option<String> {
+        let unknown = || Some("too many sessions run to look at its settings".to_owned());
+        let Some(live) = self.live.of(&whose.session.id) else { return unknown() };
+        self.look_at_settings(&live);
+        live.with_settings(asked.sender.agent, |settings| settings.own_rule_against(call))
+            .unwrap_or_else(unknown)
+    }
+
     /// Makes the command for a call that is to run in a sandbox.
     pub(super) fn contain(&self, of: (&Asked<'_>, &Call, &Whose), policy: &str) -> Result<Rewrite, Failed> {
-        let (asked, call, _) = of;
+        let (asked, call, whose) = of;
+        if let Some(why) = self.own_rule_against(asked, call, whose) {
+            let what = "the agent's own rules might stop this call, and would not see it";
+            return Err(Failed::contain(format!("{what}: {why}")));
+        }
         let command = (self.containing.command)(self, of, policy)?;
         let input = agents::rewritten_input(asked.agent, call, &command);
         let input = input.ok_or_else(|| Failed::contain("the agent runs no other command"))?;

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId, Foreign, HookFile, HookFileReport, Place};
+use castellan_event::Call;
 
 use self::levels::{Levels, levels};
 pub(crate) use self::own::Own;
@@ -243,6 +244,23 @@ impl HookSettings {
             off.remove(name);
         }
         off
+    }
+
+    /// Returns the reason why the agent's own rules might stop a call; `None` if they do not. A rule that castellan cannot
+    /// find out about is a reason.
+    pub(crate) fn own_rule_against(&self, call: &Call) -> Option<String> {
+        if let Some(why) = self.unseen() {
+            return Some(why);
+        }
+        if self.start.arguments.as_ref().is_none_or(|given| agents::gives_own_rules(given)) {
+            return Some("the agent's command line has rules of its own".to_owned());
+        }
+        let files = self.files.iter().flat_map(|watched| watched.counts().map(|says| (&watched.path, says)));
+        let texts = self.sources.texts.iter().map(|text| (&text.place, &text.says));
+        let rules =
+            files.chain(texts).flat_map(|(path, says)| says.own_rules.iter().map(move |rule| (path, rule)));
+        let mut against = rules.filter(|(_, rule)| agents::may_match_own_rule(self.agent, rule, call));
+        against.next().map(|(path, rule)| format!("`{}` has the rule `{rule}`", path.display()))
     }
 
     /// Returns the reason why the agent's hooks cannot be determined, if there is one.

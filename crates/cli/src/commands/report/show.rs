@@ -294,6 +294,7 @@ const UNGOVERNED: &[(&str, &str)] = &[
     ("no_decision", "a call ran without a decision"),
     ("against_decision", "a call ran against a decision"),
     ("other_input", "a call ran with another input than the one judged"),
+    ("rewrite_ignored", "a call ran outside of the sandbox that castellan had it run in"),
     ("hooks_off", "an agent's hooks were found switched off"),
     ("foreign_hook", "a hook of somebody else's was found that could change calls"),
 ];

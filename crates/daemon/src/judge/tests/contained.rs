@@ -3,14 +3,19 @@
 
 use super::ungoverned::configured;
 use super::*;
+use crate::live::Runs;
 use castellan_policy::Failed;
 
 /// The command in the place of a contained call's own.
-const CONTAINED: &str = "contain-it k";
+const CONTAINED: &str = "sh -c \"$CONTAINED\"";
 
-/// Returns a judge that can run calls in a sandbox.
-fn bench(policy: Policy) -> Bench {
-    let mut bench = Bench::new(policy, Mode::Enforce);
+/// Commands whose code castellan does not know.
+const UNKNOWN: &str = "sh -c \"$UNKNOWN\"";
+const OTHER: &str = "sh -c \"$OTHER\"";
+
+/// Returns a judge that can run the calls of an agent in a sandbox.
+fn running(runs: &Runs, policy: Policy) -> Bench {
+    let mut bench = Bench::of(runs, policy);
     bench.judge.containing = Containing { is_able: |_| true, command: |_, _, _| Ok(CONTAINED.to_owned()) };
     bench
 }
@@ -47,26 +52,28 @@ fn check((decision, rewritten): (String, String), expected: (&str, &str)) {
 
 #[test]
 fn a_call_runs_in_a_sandbox_where_castellan_would_only_ask_because_it_does_not_know_it() {
-    let contained = bench(configured(""));
-    check(ask(&contained, "unknown-program"), ALLOWED);
+    let runs = Runs::new();
+    let contained = running(&runs, configured(""));
+    check(ask(&contained, UNKNOWN), ALLOWED);
     let record = contained.calls().pop().unwrap();
     let obligation = record.obligations.first().unwrap();
     assert_eq!((obligation.kind.as_str(), obligation.detail.as_str()), ("contain", "unread"));
     // The record shows both texts.
-    assert_eq!((&record.input["command"], record.rewrite.as_str()), (&json!("unknown-program"), CONTAINED));
-    check(send(&contained, ("codex", "PreToolUse"), command("unknown-program")), ALLOWED);
+    assert_eq!((&record.input["command"], record.rewrite.as_str()), (&json!(UNKNOWN), CONTAINED));
+    check(send(&contained, ("codex", "PreToolUse"), command(UNKNOWN)), ALLOWED);
     // At this event the agent has chosen what it runs. The empty reply leaves the call to its prompt.
-    check(send(&contained, ("claude", "PermissionRequest"), command("unknown-program")), ("", ""));
+    check(send(&contained, ("claude", "PermissionRequest"), command(UNKNOWN)), ("", ""));
     // The switch, and a machine without a sandbox.
-    check(ask(&bench(configured("[containment]\nmode = \"off\"\n")), "unknown-program"), ("ask", ""));
-    check(ask(&Bench::new(configured(""), Mode::Enforce), "unknown-program"), ("ask", ""));
+    check(ask(&running(&runs, configured("[containment]\nmode = \"off\"\n")), UNKNOWN), ("ask", ""));
+    check(ask(&Bench::of(&runs, configured("")), UNKNOWN), ("ask", ""));
 }
 
 #[test]
 fn a_sandbox_that_goes_away_leaves_the_question() {
-    let mut bench = bench(configured(""));
+    let runs = Runs::new();
+    let mut bench = running(&runs, configured(""));
     bench.judge.containing.command = |_, _, _| Err(Failed::contain("the launcher is missing"));
-    check(ask(&bench, "unknown-program"), ("ask", ""));
+    check(ask(&bench, UNKNOWN), ("ask", ""));
     let record = bench.calls().pop().unwrap();
     let unmet = record.findings.iter().find(|finding| finding.code == "unmet").unwrap();
     assert!(unmet.message.ends_with("cannot be met: the launcher is missing"), "{}", unmet.message);
@@ -75,8 +82,9 @@ fn a_sandbox_that_goes_away_leaves_the_question() {
 
 #[test]
 fn the_rest_of_the_input_stays_as_it_is() {
-    let bench = bench(configured(""));
-    let input = json!({ "command": "unknown-program", "timeout": 5, "run_in_background": true });
+    let runs = Runs::new();
+    let bench = running(&runs, configured(""));
+    let input = json!({ "command": UNKNOWN, "timeout": 5, "run_in_background": true });
     let payload = json!({
         "session_id": "s", "permission_mode": "default", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": input, "tool_use_id": "u",
@@ -89,13 +97,10 @@ fn the_rest_of_the_input_stays_as_it_is() {
 
 #[test]
 fn a_contained_call_that_ran_as_it_was_is_ungoverned() {
-    for (ran, why) in [
-        (CONTAINED, None),
-        ("unknown-program", Some("rewrite_ignored")),
-        ("another-program", Some("other_input")),
-    ] {
-        let bench = bench(configured(""));
-        check(ask(&bench, "unknown-program"), ALLOWED);
+    for (ran, why) in [(CONTAINED, None), (UNKNOWN, Some("rewrite_ignored")), (OTHER, Some("other_input"))] {
+        let runs = Runs::new();
+        let bench = running(&runs, configured(""));
+        check(ask(&bench, UNKNOWN), ALLOWED);
         send(&bench, ("claude", "PostToolUse"), command(ran));
         let found = bench.ungoverned();
         let whys: Vec<_> = found.iter().map(|record| record.why.as_str()).collect();
@@ -105,24 +110,26 @@ fn a_contained_call_that_ran_as_it_was_is_ungoverned() {
 
 #[test]
 fn the_second_question_shows_the_command_that_runs() {
-    let bench = bench(configured(""));
-    check(ask(&bench, "unknown-program"), ALLOWED);
+    let runs = Runs::new();
+    let bench = running(&runs, configured(""));
+    check(ask(&bench, UNKNOWN), ALLOWED);
     // Claude's prompt has a reason of its own, which castellan does not answer. No second record is written.
     check(send(&bench, ("claude", "PermissionRequest"), command(CONTAINED)), ("", ""));
     assert_eq!(bench.calls().len(), 1);
     let codex = |event, text| send(&bench, ("codex", event), command(text));
-    check(codex("PreToolUse", "unknown-program"), ALLOWED);
+    check(codex("PreToolUse", UNKNOWN), ALLOWED);
     check(codex("PermissionRequest", CONTAINED), ("allow", ""));
     assert_eq!(bench.calls().len(), 2);
     // Codex holds no ask, so the question about the call's own text is a deny.
-    check(codex("PermissionRequest", "unknown-program"), ("deny", ""));
+    check(codex("PermissionRequest", UNKNOWN), ("deny", ""));
 }
 
 #[test]
 fn an_answer_about_a_contained_call_ends_with_its_policy() {
-    let bench = bench(configured(""));
+    let runs = Runs::new();
+    let bench = running(&runs, configured(""));
     let codex = |event, text| send(&bench, ("codex", event), command(text));
-    check(codex("PreToolUse", "unknown-program"), ALLOWED);
+    check(codex("PreToolUse", UNKNOWN), ALLOWED);
     bench.judge.put(Mode::Enforce, Terms::new(Arc::new(configured("opaque = \"deny\"\n")), Mode::Enforce));
     // It is judged as a call of its own: castellan does not know this program either.
     check(codex("PermissionRequest", CONTAINED), ("deny", ""));
@@ -131,8 +138,28 @@ fn an_answer_about_a_contained_call_ends_with_its_policy() {
 /// The files that a contained call may write are those of its own text.
 #[test]
 fn the_session_remembers_what_the_contained_text_writes() {
-    let bench = bench(configured(""));
-    check(ask(&bench, "unknown-program > /tmp/made-by-contained"), ALLOWED);
+    let runs = Runs::new();
+    let bench = running(&runs, configured(""));
+    check(ask(&bench, "sh -c \"$UNKNOWN\" > /tmp/made-by-contained"), ALLOWED);
     let changed = bench.judge.memory().changed(&key_of("s"), None);
     assert!(format!("{changed:?}").contains("/tmp/made-by-contained"), "{changed:?}");
+}
+
+/// The agent compares its own rules with the rewritten command alone.
+#[test]
+fn the_agents_own_rules_are_not_evaded() {
+    let runs = Runs::new();
+    let bench = running(&runs, configured(""));
+    check(ask(&bench, UNKNOWN), ALLOWED);
+    runs.write(r#"{"permissions":{"deny":["Bash(sh -c $UNKNOWN:*)"]}}"#);
+    check(ask(&bench, UNKNOWN), ("ask", ""));
+    check(ask(&bench, OTHER), ALLOWED);
+    runs.write(r#"{"permissions":{"ask":["Bash"]}}"#);
+    check(ask(&bench, OTHER), ("ask", ""));
+    let given = Runs::with(&["--disallowedTools", "Bash(x)"]);
+    check(ask(&running(&given, configured("")), UNKNOWN), ("ask", ""));
+    // Nothing shows the settings of this agent.
+    let mut unseen = Bench::new(configured(""), Mode::Enforce);
+    unseen.judge.containing = bench.judge.containing;
+    check(ask(&unseen, UNKNOWN), ("ask", ""));
 }

@@ -20,7 +20,7 @@ impl Bench {
     }
 
     /// Returns a judge for a running agent.
-    fn of(runs: &Runs, policy: Policy) -> Bench {
+    pub(super) fn of(runs: &Runs, policy: Policy) -> Bench {
         Bench { process: runs.process(), ..Bench::new(policy, Mode::Enforce) }
     }
 
