@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod allow;
+mod contained;
 mod denial_keys;
 mod grants;
 mod layers;
