@@ -25,7 +25,7 @@ fn check(agent: AgentId, tool: &str, input: &str, verdict: Verdict, stdout: &str
 
 const BASH: &str = r#"{"timeout":5000,"command":"node x.js","run_in_background":true,"description":"a test","dangerouslyDisableSandbox":true}"#;
 
-/// Measured on Claude Code 2.1.330: each of these runs the rewritten command, and the other keys stay.
+/// Measured on Claude Code 2.1.330: an allow runs the rewritten command, and the other keys stay. An ask was not measured.
 #[test]
 fn claude_gets_the_whole_input_with_another_command() {
     let input = r#""updatedInput":{"timeout":5000,"command":"'/c' contained k","run_in_background":true,"description":"a test","dangerouslyDisableSandbox":true}"#;
