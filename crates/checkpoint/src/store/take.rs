@@ -1,0 +1,401 @@
+//! Takes a checkpoint: gathers the entries, makes room, copies contents that the store does not have, writes the
+//! description. If a step fails, nothing remains.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::fstatvfs;
+use rustix::io::Errno;
+use thiserror::Error;
+
+use super::index::Removed;
+use super::manifest::{Manifest, Row, Was};
+use super::{Store, is_id, now_s};
+use crate::beneath::{Beneath, open_file};
+use crate::copy::{self, Hash, hash_of};
+use crate::gather::{Gathered, gather};
+use crate::left_out::Leaves;
+use crate::limits::{FREE_BYTES_MIN, PATHS_MAX, READ_ATTEMPTS, SMALL_BYTES};
+use crate::listing::{ListError, shown};
+use crate::stat::Stat;
+
+/// The part of a directory that a checkpoint is about.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'s> {
+    /// Everything, without directories that tools make again, without the data of version control, and without the
+    /// contents of large files.
+    Workspace,
+    /// These paths below the directory, with everything below them. An empty path is the directory itself. A path that is
+    /// not there is removed by a restore.
+    Paths(&'s [PathBuf]),
+}
+
+/// A checkpoint that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Number of files whose contents the store has.
+    pub files: usize,
+    /// Files whose contents were written now. The store had the others.
+    pub copied: usize,
+    /// Bytes of these.
+    pub copied_bytes: u64,
+    /// Files below the directory whose contents were not copied: too large, unreadable, or they changed all the time.
+    pub uncopied: Vec<PathBuf>,
+    /// Ids of the checkpoints that went to make room.
+    pub removed: Vec<String>,
+    /// SHA-256 of the description, for the record of the call.
+    pub hash: [u8; 32],
+}
+
+/// The reason why a checkpoint was not taken.
+#[derive(Debug, Error)]
+pub enum TakeError {
+    /// The directory cannot be listed.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// The id has other characters than letters, digits and `-`, or it is used.
+    #[error("`{0}` cannot be the id of a new checkpoint")]
+    Id(String),
+    /// A path is not below the directory.
+    #[error("{} is not below the directory of the checkpoint", shown(.0))]
+    Path(PathBuf),
+    /// A link is above a path, so the path is elsewhere.
+    #[error("{} passes a link: no checkpoint follows links", shown(.0))]
+    Link(PathBuf),
+    /// The scope names more paths than the limit.
+    #[error("the call names more than {PATHS_MAX} paths")]
+    Paths,
+    /// The files are larger than the budget of one checkpoint.
+    #[error("the files have {bytes} bytes, more than a checkpoint may have ({max})")]
+    Bytes {
+        /// Bytes of the files.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// There are more files than the budget of one checkpoint.
+    #[error("there are {files} files, more than a checkpoint may have ({max})")]
+    Files {
+        /// Number of files.
+        files: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// The checkpoint does not fit beneath the ceiling of all checkpoints.
+    #[error(
+        "the checkpoint needs {need} bytes, and all checkpoints may have {ceiling}: raise `undo.ceiling`"
+    )]
+    Ceiling {
+        /// Bytes of the checkpoint.
+        need: u64,
+        /// The limit.
+        ceiling: u64,
+    },
+    /// The disk of the store is nearly full.
+    #[error("the disk of the checkpoints is nearly full: free some space")]
+    DiskFull,
+    /// The store cannot be written.
+    #[error("the store of checkpoints cannot be written: {0}")]
+    Store(String),
+}
+
+impl Store {
+    /// Takes a checkpoint of `root`, an absolute path without links. `owner` is the session: one owner cannot displace the
+    /// checkpoints of all others.
+    pub fn take(
+        &self,
+        id: &str,
+        owner: &str,
+        root: &Path,
+        scope: Scope<'_>,
+    ) -> Result<Checkpoint, TakeError> {
+        self.take_but(id, owner, root, scope, None)
+    }
+
+    /// Like [`Store::take`]; the checkpoint `but` does not go to make room.
+    pub(crate) fn take_but(
+        &self,
+        id: &str,
+        owner: &str,
+        root: &Path,
+        scope: Scope<'_>,
+        but: Option<&str>,
+    ) -> Result<Checkpoint, TakeError> {
+        if !is_id(id) || self.has(id) {
+            return Err(TakeError::Id(id.to_owned()));
+        }
+        let paths = match scope {
+            Scope::Workspace => None,
+            Scope::Paths(paths) => Some(checked(paths)?),
+        };
+        let opened = Beneath::open(root).map_err(|why| ListError::Root { root: root.to_owned(), why })?;
+        let root_stat =
+            Stat::of(opened.fd()).map_err(|why| ListError::Root { root: root.to_owned(), why })?;
+        let (rows, leaves) = self.rows(&opened, paths.as_deref())?;
+        let mut manifest = Manifest {
+            id: id.to_owned(),
+            owner: owner.to_owned(),
+            root: root.as_os_str().as_bytes().to_vec(),
+            root_stat,
+            taken_s: now_s(),
+            number: self.index().next(),
+            paths,
+            leaves,
+            rows,
+        };
+        let removed = self.make_room((owner, but), &manifest)?;
+        let mut taking = Taking { store: self, held: Vec::new(), copied: 0, copied_bytes: 0 };
+        let uncopied = taking.copy_all(&opened, &mut manifest.rows, self.file_max(scope))?;
+        let (bytes, hash) = self.write(&manifest).map_err(|error| failure(&error))?;
+        self.index().add(&manifest, hash, bytes);
+        let files = manifest.rows.iter().filter(|row| row.was.content().is_some()).count();
+        let (copied, copied_bytes) = (taking.copied, taking.copied_bytes);
+        // The checkpoint itself uses the contents now.
+        drop(taking);
+        Ok(Checkpoint { files, copied, copied_bytes, uncopied, removed: removed.ids, hash })
+    }
+
+    fn file_max(&self, scope: Scope<'_>) -> u64 {
+        match scope {
+            Scope::Workspace => self.budget.file_bytes,
+            Scope::Paths(_) => u64::MAX,
+        }
+    }
+
+    /// Gathers the rows. If a named directory is too large with the data of version control in it, that is left out.
+    fn rows(&self, root: &Beneath, paths: Option<&[Vec<u8>]>) -> Result<(Vec<Row>, Leaves), TakeError> {
+        let limits = &self.budget.limits;
+        let max = if paths.is_none() { self.budget.file_bytes } else { u64::MAX };
+        if paths.is_some()
+            && let Ok(gathered) = gather(root, paths, Leaves::Generated, limits)
+        {
+            let rows = plain(gathered)?;
+            if self.check_budget(&rows, max).is_ok() {
+                return Ok((rows, Leaves::Generated));
+            }
+        }
+        let rows = plain(gather(root, paths, Leaves::GeneratedAndHistory, limits)?)?;
+        self.check_budget(&rows, max)?;
+        Ok((rows, Leaves::GeneratedAndHistory))
+    }
+
+    fn check_budget(&self, rows: &[Row], file_max: u64) -> Result<(), TakeError> {
+        let sizes = rows.iter().filter_map(size_of).filter(|size| *size <= file_max);
+        let (files, bytes) =
+            sizes.fold((0, 0_u64), |(files, bytes), size| (files + 1, bytes.saturating_add(size)));
+        if bytes > self.budget.checkpoint_bytes {
+            return Err(TakeError::Bytes { bytes, max: self.budget.checkpoint_bytes });
+        }
+        if files > self.budget.checkpoint_files {
+            return Err(TakeError::Files { files, max: self.budget.checkpoint_files });
+        }
+        Ok(())
+    }
+
+    /// Removes old checkpoints until the contents fit that the store may not have.
+    fn make_room(&self, owner: (&str, Option<&str>), manifest: &Manifest) -> Result<Removed, TakeError> {
+        let file_max = if manifest.paths.is_none() { self.budget.file_bytes } else { u64::MAX };
+        let mut removed = Removed::default();
+        let ceiling = self.budget.ceiling;
+        let oldest_s = now_s().saturating_sub(self.budget.age.as_secs());
+        let (need, is_room) = {
+            let mut index = self.index();
+            index.remove_older(oldest_s, &mut removed);
+            let is_new = |row: &&Row| {
+                let known = row.was.stat().and_then(|stat| index.known(stat));
+                !known.is_some_and(|hash| index.is_held(&hash))
+            };
+            let new =
+                manifest.rows.iter().filter(is_new).filter_map(size_of).filter(|size| *size <= file_max);
+            let names: usize = manifest.rows.iter().map(|row| row.path.len() + 100).sum();
+            let need = new.fold(names as u64, u64::saturating_add);
+            (need, index.make_room(owner, (need, ceiling), &mut removed))
+        };
+        self.delete(&removed);
+        if !is_room {
+            return Err(TakeError::Ceiling { need, ceiling });
+        }
+        let disk = fstatvfs(&self.descriptions).map_err(|why| failure(&why.into()))?;
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free < need.saturating_add(FREE_BYTES_MIN) { Err(TakeError::DiskFull) } else { Ok(removed) }
+    }
+}
+
+/// A checkpoint in progress: it holds its contents, so that no other thread removes them.
+struct Taking<'s> {
+    store: &'s Store,
+    held: Vec<Hash>,
+    copied: usize,
+    copied_bytes: u64,
+}
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        let mut index = self.store.index();
+        let unused: Vec<Hash> = self.held.iter().filter(|hash| index.release(hash)).copied().collect();
+        drop(index);
+        self.store.delete(&Removed { ids: Vec::new(), contents: unused });
+    }
+}
+
+impl Taking<'_> {
+    /// Fills in the contents of all files. Returns the paths of files without contents.
+    fn copy_all(&mut self, root: &Beneath, rows: &mut [Row], max: u64) -> Result<Vec<PathBuf>, TakeError> {
+        let mut uncopied = Vec::new();
+        let mut parent: Option<(PathBuf, std::os::fd::OwnedFd)> = None;
+        for Row { path, was } in rows {
+            let Was::File { stat, content } = was else { continue };
+            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            if stat.size > max {
+                uncopied.push(path.to_owned());
+                continue;
+            }
+            if let Some(hash) = self.reuse(stat) {
+                *content = Some(hash);
+                continue;
+            }
+            let above = path.parent().unwrap_or(Path::new(""));
+            if parent.as_ref().is_none_or(|(known, _)| known != above) {
+                parent = root.dir(above).ok().map(|dir| (above.to_owned(), dir));
+            }
+            let copied = match (&parent, path.file_name()) {
+                (Some((_, dir)), Some(name)) => self.copy(dir, name, stat)?,
+                _ => None,
+            };
+            *content = copied;
+            if copied.is_none() {
+                uncopied.push(path.to_owned());
+            }
+        }
+        Ok(uncopied)
+    }
+
+    /// Uses contents that the store has of a file with this status.
+    fn reuse(&mut self, stat: &Stat) -> Option<Hash> {
+        let hash = self.store.index().known(stat)?;
+        self.hold(hash, stat.size).then_some(hash)
+    }
+
+    /// Uses contents once more, if the store has them and they are whole.
+    fn hold(&mut self, hash: Hash, size: u64) -> bool {
+        let Some(whole_at) = self.store.index().whole_at(&hash) else { return false };
+        let contents = self.store.contents();
+        let Some(now) = contents.changed_at(&hash) else { return false };
+        if whole_at != Some(now) {
+            // Somebody changed the file, or castellan has not read it since its start.
+            if !contents.is_whole(&hash, size) {
+                return false;
+            }
+            self.store.index().set_whole_at(&hash, Some(now));
+        }
+        let mut index = self.store.index();
+        let is_held = index.is_held(&hash);
+        if is_held {
+            index.hold(hash, size);
+            self.held.push(hash);
+        }
+        is_held
+    }
+
+    /// Copies one file. `None`: it cannot be read, or it changes all the time. Sets the status that the contents belong to.
+    fn copy(
+        &mut self,
+        dir: &std::os::fd::OwnedFd,
+        name: &std::ffi::OsStr,
+        stat: &mut Stat,
+    ) -> Result<Option<Hash>, TakeError> {
+        for _ in 0..READ_ATTEMPTS {
+            let Ok(file) = open_file(dir.as_fd(), name) else { return Ok(None) };
+            let file = copy::file(file);
+            let Ok(before) = Stat::of(file.as_fd()) else { return Ok(None) };
+            // A file that grew is over the budget that was checked.
+            if before.size > stat.size.max(SMALL_BYTES) {
+                return Ok(None);
+            }
+            let copied = match before.size <= SMALL_BYTES {
+                true => self.copy_small(&file, before.size)?,
+                false => Some(self.copy_large(&file, before.size)?),
+            };
+            let is_quiet = Stat::of(file.as_fd()).is_ok_and(|after| after.stamp() == before.stamp());
+            let Some(hash) = copied.filter(|_| is_quiet) else { continue };
+            *stat = before;
+            self.store.index().know(&before, hash, now_ns());
+            return Ok(Some(hash));
+        }
+        Ok(None)
+    }
+
+    fn copy_small(&mut self, file: &std::fs::File, size: u64) -> Result<Option<Hash>, TakeError> {
+        let Ok(Some(bytes)) = copy::read(file, size) else { return Ok(None) };
+        let hash = hash_of(&bytes);
+        if !self.hold(hash, size) {
+            self.store.contents().write(&bytes, &hash).map_err(|error| failure(&error))?;
+            self.wrote(hash, size);
+        }
+        Ok(Some(hash))
+    }
+
+    fn copy_large(&mut self, file: &std::fs::File, size: u64) -> Result<Hash, TakeError> {
+        let hash = self.store.contents().copy(file, size).map_err(|error| failure(&error))?;
+        self.wrote(hash, size);
+        Ok(hash)
+    }
+
+    fn wrote(&mut self, hash: Hash, size: u64) {
+        let now = self.store.contents().changed_at(&hash);
+        let mut index = self.store.index();
+        index.hold(hash, size);
+        index.set_whole_at(&hash, now);
+        self.held.push(hash);
+        self.copied += 1;
+        self.copied_bytes += size;
+    }
+}
+
+/// The size of a file's contents.
+fn size_of(row: &Row) -> Option<u64> {
+    match &row.was {
+        Was::File { stat, .. } => Some(stat.size),
+        Was::Absent | Was::AbsentAbove | Was::Directory { .. } | Was::Link { .. } | Was::Other { .. } => None,
+    }
+}
+
+fn plain(gathered: Gathered) -> Result<Vec<Row>, TakeError> {
+    match gathered.behind_links.first() {
+        Some(path) => Err(TakeError::Link(path.clone())),
+        None => Ok(gathered.into_rows()),
+    }
+}
+
+/// Checks the paths of a scope.
+fn checked(paths: &[PathBuf]) -> Result<Vec<Vec<u8>>, TakeError> {
+    if paths.len() > PATHS_MAX {
+        return Err(TakeError::Paths);
+    }
+    let is_plain = |path: &&PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
+    let bad = paths.iter().find(|path| !is_plain(path) || path.as_os_str().as_bytes().contains(&0));
+    match bad {
+        Some(path) => Err(TakeError::Path(path.clone())),
+        // Without `//` and a slash at the end.
+        None => Ok(paths.iter().map(|path| tidy(path)).collect()),
+    }
+}
+
+fn tidy(path: &Path) -> Vec<u8> {
+    path.components().collect::<PathBuf>().as_os_str().as_bytes().to_vec()
+}
+
+fn failure(error: &io::Error) -> TakeError {
+    match Errno::from_io_error(error) {
+        Some(Errno::NOSPC | Errno::DQUOT) => TakeError::DiskFull,
+        _ => TakeError::Store(castellan_files::explained(error)),
+    }
+}
+
+fn now_ns() -> i128 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX))
+}
