@@ -29,4 +29,6 @@ pub use limits::{
 pub use listing::{Entry, Limits, ListError, Listing};
 pub use restore::{RestoreError, Restored};
 pub use stat::{Kind, Stat, Time};
-pub use store::{Budget, Checkpoint, Difference, Opened, Scope, Side, Store, StoreError, TakeError, Usage};
+pub use store::{
+    Budget, Checkpoint, Difference, Listed, Opened, Scope, Side, Store, StoreError, TakeError, Usage,
+};

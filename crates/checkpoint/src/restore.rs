@@ -20,6 +20,7 @@ use thiserror::Error;
 use self::apply::{Applied, Journal};
 use self::plan::Plan;
 use crate::beneath::Beneath;
+use crate::left_out::Leaves;
 use crate::listing::{ListError, shown};
 use crate::store::difference::pairs;
 use crate::store::manifest::Manifest;
@@ -147,7 +148,11 @@ impl Store {
             .paths
             .as_ref()
             .map(|paths| paths.iter().map(|path| PathBuf::from(OsStr::from_bytes(path))).collect());
-        let scope = paths.as_deref().map_or(Scope::Workspace, Scope::Paths);
+        let with_history = manifest.leaves != Leaves::GeneratedAndHistory;
+        let scope = match &paths {
+            None => Scope::Workspace,
+            Some(paths) => Scope::Paths { paths, with_history },
+        };
         let root = Path::new(OsStr::from_bytes(&manifest.root));
         self.take_but(id, owner, root, scope, Some(&manifest.id))
     }

@@ -8,9 +8,13 @@ mod index;
 pub(crate) mod manifest;
 mod take;
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +24,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use self::contents::{Contents, names};
-use self::index::{Index, Removed};
+use self::index::{Index, Known, Removed};
 use self::manifest::{Manifest, Unread};
 use crate::beneath::{Beneath, open_dir, open_file};
 use crate::copy;
@@ -98,10 +102,23 @@ pub struct Usage {
     pub oldest_s: Option<u64>,
 }
 
+/// A checkpoint of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// Its time, in seconds since 1970.
+    pub taken_s: u64,
+    /// Bytes that it brought.
+    pub bytes: u64,
+}
+
 /// The checkpoints of one folder. One process at a time may use it; all methods can be called by several threads.
 #[derive(Debug)]
 pub struct Store {
     budget: Budget,
+    ceiling: AtomicU64,
+    age_s: AtomicU64,
     descriptions: OwnedFd,
     contents: Contents,
     index: Mutex<Index>,
@@ -131,7 +148,14 @@ impl Store {
         let descriptions =
             below("checkpoints").map_err(|error| folder(&castellan_files::explained(&error)))?;
         let contents = below("contents").map_err(|error| folder(&castellan_files::explained(&error)))?;
-        let store = Store { budget, descriptions, contents: Contents::of(contents), index: Mutex::default() };
+        let store = Store {
+            ceiling: budget.ceiling.into(),
+            age_s: budget.age.as_secs().into(),
+            budget,
+            descriptions,
+            contents: Contents::of(contents),
+            index: Mutex::default(),
+        };
         let ignored = store.load().map_err(|error| folder(&error))?;
         let is_used = |hash: &copy::Hash| store.index().is_held(hash);
         store.contents.sweep(is_used).map_err(|error| folder(&error))?;
@@ -152,7 +176,7 @@ impl Store {
         found.sort_by_key(|(manifest, ..)| manifest.number);
         let mut index = self.index();
         for (manifest, hash, bytes) in found {
-            index.add(&manifest, hash, bytes);
+            index.add(&manifest, hash, (bytes, 0));
             let taken_ns = i128::from(manifest.taken_s) * 1_000_000_000;
             for row in &manifest.rows {
                 if let (Some(stat), Some((hash, _))) = (row.was.stat(), row.was.content()) {
@@ -189,6 +213,12 @@ impl Store {
         }
     }
 
+    /// Changes the ceiling and the age of all checkpoints. Both hold from the next checkpoint on.
+    pub fn set_limits(&self, ceiling: u64, age: Duration) {
+        self.ceiling.store(ceiling, Relaxed);
+        self.age_s.store(age.as_secs(), Relaxed);
+    }
+
     /// Removes a checkpoint. Returns whether it was there.
     pub fn remove(&self, id: &str) -> bool {
         let removed = self.index().remove(id);
@@ -198,7 +228,7 @@ impl Store {
     /// Removes the checkpoints that are too old. Returns their ids.
     pub fn prune(&self) -> Vec<String> {
         let mut removed = Removed::default();
-        let oldest_s = now_s().saturating_sub(self.budget.age.as_secs());
+        let oldest_s = now_s().saturating_sub(self.age_s.load(Relaxed));
         self.index().remove_older(oldest_s, &mut removed);
         self.delete(&removed);
         removed.ids
@@ -234,13 +264,14 @@ impl Store {
 
     /// Returns the directory of a checkpoint.
     pub fn root(&self, id: &str) -> Result<PathBuf, StoreError> {
-        use std::os::unix::ffi::OsStringExt;
-        Ok(PathBuf::from(std::ffi::OsString::from_vec(self.manifest(id)?.root)))
+        Ok(PathBuf::from(OsString::from_vec(self.manifest(id)?.root)))
     }
 
-    /// Returns the ids of all checkpoints, the oldest first.
-    pub fn ids(&self) -> Vec<String> {
-        self.index().iter().map(|known| known.id.clone()).collect()
+    /// Returns all checkpoints, the oldest first.
+    pub fn list(&self) -> Vec<Listed> {
+        let listed =
+            |known: &Known| Listed { id: known.id.clone(), taken_s: known.taken_s, bytes: known.bytes };
+        self.index().iter().map(listed).collect()
     }
 
     pub(crate) fn contents(&self) -> &Contents {

@@ -9,10 +9,12 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod daemon;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod halt;
 pub(crate) mod install;
+pub(crate) mod keep;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
@@ -37,6 +39,7 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod suggest;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod uninstall;
 pub(crate) mod why;
 
@@ -78,6 +81,12 @@ pub(crate) enum Command {
     Approve(approve::Options),
     /// Refuse a pending call, or revoke its approval
     Refuse(refuse::Options),
+    /// Put the files back that a call changed; without an id, list the calls
+    Undo(undo::Options),
+    /// Show how files changed since before a call
+    Diff(diff::Options),
+    /// Keep the changes of a call, which can then not be undone
+    Keep(keep::Options),
     /// Start an agent under a profile and budgets, and end all that it leaves behind
     Run(run::Options),
     /// Run a command in a sandbox, and show what this machine enforces
@@ -152,6 +161,9 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Pending(options) => pending::run(global, options),
         Command::Approve(options) => approve::run(global, options),
         Command::Refuse(options) => refuse::run(global, options),
+        Command::Undo(options) => undo::run(global, options),
+        Command::Diff(options) => diff::run(global, options),
+        Command::Keep(options) => keep::run(global, options),
         Command::Run(options) => run::run(global, options),
         Command::Sandbox(options) => sandbox::run(global, options),
         Command::Plan(command) => plan::run(global, command),

@@ -11,6 +11,7 @@ mod plan;
 mod run;
 mod sandbox;
 mod status;
+mod undo;
 mod workspace;
 
 use std::fmt;
@@ -24,6 +25,7 @@ pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
 pub use self::status::{StatusReport, UnguardedAgent, VerdictCounts};
+pub use self::undo::{ListedCheckpoint, ShownCheckpoint, ShownDifference, ShownSide, UndoReport, UndoStatus};
 pub use self::workspace::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::config::KeyEdit;
 
@@ -217,6 +219,27 @@ pub enum ControlRequest {
         /// The sessions of the halt.
         of: HaltOf,
     },
+    /// Lists the checkpoints.
+    Checkpoints,
+    /// Returns the differences between a checkpoint and the present files. An agent gets no contents.
+    Diff {
+        /// [`ListedCheckpoint::id`].
+        id: String,
+    },
+    /// Puts a checkpoint back, if the differences are still those shown to the person. Needs a person.
+    Undo {
+        /// [`ListedCheckpoint::id`].
+        id: String,
+        /// [`ShownCheckpoint::shown`].
+        shown: String,
+        /// Makes no checkpoint of the state before, so that nothing takes this back.
+        is_final: bool,
+    },
+    /// Keeps the changes of a call, and removes its checkpoint. Needs a person.
+    Keep {
+        /// [`ListedCheckpoint::id`].
+        id: String,
+    },
     /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
         /// The new PIN.
@@ -243,7 +266,11 @@ impl ControlRequest {
             | ControlRequest::Sandbox
             | ControlRequest::Note { .. }
             | ControlRequest::Halt { .. }
-            | ControlRequest::Resume { .. } => CONTROL_VERSION,
+            | ControlRequest::Resume { .. }
+            | ControlRequest::Checkpoints
+            | ControlRequest::Diff { .. }
+            | ControlRequest::Undo { .. }
+            | ControlRequest::Keep { .. } => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)
             | ControlRequest::Switch { .. }
@@ -279,6 +306,8 @@ impl ControlRequest {
                 | ControlRequest::ShowPlan { .. }
                 | ControlRequest::ProposePlan { .. }
                 | ControlRequest::Note { .. }
+                | ControlRequest::Checkpoints
+                | ControlRequest::Diff { .. }
         )
     }
 }
@@ -314,6 +343,12 @@ pub enum ControlResponse {
     Sandbox(Box<SandboxInForce>),
     /// The agents are halted.
     Halted(HaltReport),
+    /// The checkpoints, the oldest first.
+    Checkpoints(Vec<ListedCheckpoint>),
+    /// The differences to a checkpoint.
+    Diff(Box<ShownCheckpoint>),
+    /// A checkpoint was put back.
+    Undone(Box<UndoReport>),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.

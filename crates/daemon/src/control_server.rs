@@ -7,6 +7,7 @@ mod plans;
 mod runs;
 mod switch;
 mod trust;
+mod undo;
 
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::Sender;
@@ -166,6 +167,15 @@ impl ControlServer {
                 return run.map(ControlResponse::Run);
             }
             ControlRequest::Note { kind, text } => self.note_run(*kind, text, peer)?,
+            ControlRequest::Checkpoints => return Ok(ControlResponse::Checkpoints(self.checkpoints())),
+            ControlRequest::Diff { id } => {
+                return self.diff(id, peer).map(Box::new).map(ControlResponse::Diff);
+            }
+            ControlRequest::Undo { id, shown, is_final } => {
+                let undone = self.undo(id, shown, *is_final, peer);
+                return undone.map(Box::new).map(ControlResponse::Undone);
+            }
+            ControlRequest::Keep { id } => self.keep(id, peer)?,
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
             ControlRequest::Trust { workspace, trust: decision, project } => {
@@ -350,6 +360,7 @@ impl ControlServer {
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             halts: self.halts(),
             runs: self.runs(),
+            undo: judge.undo().status(terms.policy.settings().undo),
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,

@@ -2,6 +2,7 @@
 
 mod asked;
 mod begun;
+mod checkpoint;
 mod consent;
 mod containment;
 mod failure;
@@ -35,6 +36,7 @@ use castellan_wire::{Reply, Request};
 use self::asked::{Asked, Whose};
 pub(crate) use self::begun::begun;
 use self::containment::Containing;
+pub use self::checkpoint::checkpoint_id;
 use self::failure::Failure;
 pub(crate) use self::halt::{HaltCount, Halting};
 pub(crate) use self::hold::Holding;
@@ -56,6 +58,7 @@ use crate::record;
 use crate::requests::Over;
 use crate::reviews::Reviews;
 use crate::tally::Tally;
+use crate::undo::Undo;
 
 // The hook sends as much as the decoder reads. Of a payload over the limit, which is rejected, it sends one byte more.
 const _: () = assert!(agents::PAYLOAD_BYTES_MAX == castellan_wire::PAYLOAD_BYTES_MAX);
@@ -84,6 +87,7 @@ pub(crate) struct Judge {
     prompts: Prompts,
     reviews: Reviews,
     containing: Containing,
+    undo: Undo,
     /// Shows a pending call on the desktop.
     notify: fn(AgentId, &str, RequestId, &[String]),
 }
@@ -116,6 +120,7 @@ impl Judge {
             prompts,
             reviews: Reviews::default(),
             containing: Containing::OFF,
+            undo: Undo::default(),
             notify: notification::show,
         }
     }

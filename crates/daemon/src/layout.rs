@@ -228,6 +228,11 @@ impl Layout {
         self.state.join("projects")
     }
 
+    /// Returns the folder of the checkpoints.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.state.join("checkpoints")
+    }
+
     /// Returns the folder of the last applied set.
     pub fn applied(&self) -> PathBuf {
         self.state.join("last-good")

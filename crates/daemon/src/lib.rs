@@ -60,6 +60,7 @@ mod store;
 mod tally;
 mod timed;
 mod trial;
+mod undo;
 mod users;
 mod watch;
 mod workspace;
@@ -75,9 +76,10 @@ pub use config::{
 };
 pub use control::{
     AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, EndedProcess,
-    GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, LimitsInForce, ListedPlan, PendingCall, PlanFor,
-    ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownPlan, StatusReport,
-    TrustDecision, UnguardedAgent, VerdictCounts,
+    GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, LimitsInForce, ListedCheckpoint, ListedPlan,
+    PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall,
+    ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, StatusReport, TrustDecision, UndoReport,
+    UndoStatus, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
@@ -85,6 +87,7 @@ pub use file_set::{
     CASES_ENDING, FileSet, FileSetError, PROJECT_FOLDER, is_case_file, read_organisation, read_project,
 };
 pub use here::{Here, UnreadDecisions};
+pub use judge::checkpoint_id;
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace, run_folder};
 pub use live::{AgentStart, HookSettings};

@@ -456,3 +456,15 @@ pub(crate) const TRIAL_S: u64 = 14 * 24 * 60 * 60;
 
 /// Attempts to read a journal while its daemon rewrites it, which takes some milliseconds.
 pub(crate) const JOURNAL_READS_MAX: usize = 3;
+
+/// Paths that a checkpoint names. A call that names more changes the workspace as a whole.
+pub(crate) const CHECKPOINT_PATHS_MAX: usize = 1000;
+
+/// Bytes of one file whose text `castellan diff` shows. People read hundreds of lines.
+pub(crate) const DIFF_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Bytes of all these texts: the response to the request has at most 4 MiB, and JSON writes a byte in up to six.
+pub(crate) const DIFF_BYTES_MAX: usize = 512 * 1024;
+
+/// Differences that a response lists, with paths of some hundred bytes.
+pub(crate) const DIFFERENCES_MAX: usize = 4000;

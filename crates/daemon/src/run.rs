@@ -94,6 +94,9 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     ));
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
+    for problem in judge.undo().open(&layout.checkpoints()) {
+        judge.record_problem("undo", &problem);
+    }
     if let Some(trouble) = trouble {
         judge.fail("state", &trouble);
         lost::restore(&judge);
@@ -163,6 +166,9 @@ fn keep_house(
         }
         judge.mend_state();
         judge.end_runs();
+        if let Ok(store) = judge.undo().store() {
+            store.prune();
+        }
         if organisation.has_organisation_changed(layout) {
             policy_state.reload_organisation(judge);
         }

@@ -28,6 +28,7 @@ mod state;
 mod tags;
 mod tell;
 mod tries;
+mod undo;
 mod ungoverned;
 
 pub use call_class::CallClass;
@@ -55,6 +56,7 @@ pub use state::{Failed, Pending, State, StateChange, WorkspaceTrust};
 pub use tags::{RuleVerdict, Tags};
 pub use tell::{agent_text, unattended_text, user_text};
 pub use tries::{DenialKey, Tries};
+pub use undo::{UndoSettings, may_overwrite, overwrites};
 pub use ungoverned::{Block, OnUngoverned, Ungoverned};
 
 #[cfg(test)]

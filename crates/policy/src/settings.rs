@@ -13,6 +13,7 @@ use crate::review::ReviewSettings;
 use crate::rule_state::{RuleState, Tiers};
 use crate::sandbox::SandboxSettings;
 use crate::tags::Tags;
+use crate::undo::UndoSettings;
 use crate::ungoverned::{OnUngoverned, Ungoverned};
 
 /// Settings of the decision.
@@ -62,6 +63,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Calls that castellan does not understand run in a sandbox, where possible, instead of being asked about.
     pub containment: Containment,
+    /// The checkpoints.
+    pub undo: UndoSettings,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -174,6 +177,7 @@ impl Profile {
             review: ReviewSettings::OFF,
             sandbox: SandboxSettings::DEFAULT,
             containment: Containment::Prefer,
+            undo: UndoSettings::DEFAULT,
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),

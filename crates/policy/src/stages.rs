@@ -13,6 +13,7 @@ mod plan;
 mod rules;
 mod sender;
 mod understood;
+mod undo;
 
 use Exemption::{Grant, Met, Operator, Plan};
 use castellan_event::{Exemption, Finding, Obligation, ObligationKind};
@@ -206,6 +207,14 @@ pub(crate) const STAGES: &[Stage] = &[
         finds: "the obligation `review`, if review rules or Opaque code (`review.opaque`) alone stop the call and there \
                 is a [reviewer](review.md)",
         answers: "deny, if the reviewer denies",
+    },
+    Stage {
+        name: "undo",
+        find: OnReading(undo::undo),
+        lifted_by: &[],
+        finds: "the obligation `checkpoint`, if the call may overwrite or delete files of the workspace \
+                ([undo](undo.md))",
+        answers: "nothing; ask if there is no checkpoint, with `undo.required`",
     },
     Stage {
         name: "level",

@@ -153,14 +153,6 @@ impl<'r> Journal<'r> {
 
     /// Gives directories the permissions and times of the checkpoint, the deepest first. The steps before changed them.
     pub(super) fn finish(&mut self, manifest: &Manifest) {
-        // Directories that the checkpoint does not know get the permissions back that they had.
-        for step in self.steps.iter().rev() {
-            if let Step::Status { path, old } = step
-                && old.kind == Kind::Directory
-            {
-                let _ = chmod(self.root, path, Kind::Directory, old.mode);
-            }
-        }
         let made: HashSet<PathBuf> = self
             .steps
             .iter()
@@ -169,12 +161,23 @@ impl<'r> Journal<'r> {
                 Step::Out { .. } | Step::In { .. } | Step::Status { .. } => None,
             })
             .collect();
+        let mut done: HashSet<&Path> = HashSet::new();
         for Row { path, was } in manifest.rows.iter().rev() {
             let path = Path::new(OsStr::from_bytes(path));
             if let Was::Directory { stat, extent } = was
                 && (*extent == Extent::Whole || made.contains(path))
             {
                 let _ = give_status_at(self.root, path, stat);
+                done.insert(path);
+            }
+        }
+        // The other directories get the permissions back that they had, the deepest first.
+        for step in self.steps.iter().rev() {
+            if let Step::Status { path, old } = step
+                && old.kind == Kind::Directory
+                && !done.contains(path.as_path())
+            {
+                let _ = chmod(self.root, path, Kind::Directory, old.mode);
             }
         }
     }

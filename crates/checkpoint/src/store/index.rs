@@ -67,10 +67,11 @@ impl Index {
         self.next
     }
 
-    /// Adds a checkpoint with its contents, each of which is used once more.
-    pub(crate) fn add(&mut self, manifest: &Manifest, hash: Hash, manifest_bytes: u64) {
+    /// Adds a checkpoint with its contents, each of which is used once more. `copied` are the bytes that were written for
+    /// it and that its taker still holds.
+    pub(crate) fn add(&mut self, manifest: &Manifest, hash: Hash, (manifest_bytes, copied): (u64, u64)) {
         let mut contents = BTreeSet::new();
-        let mut brought = manifest_bytes;
+        let mut brought = manifest_bytes + copied;
         for row in &manifest.rows {
             let Some((content, size)) = row.was.content() else { continue };
             if contents.insert(content) {
@@ -235,7 +236,7 @@ mod tests {
             leaves: Leaves::Generated,
             rows: rows.collect(),
         };
-        index.add(&manifest, [0; 32], 10);
+        index.add(&manifest, [0; 32], (10, 0));
     }
 
     fn ids(index: &Index) -> Vec<&str> {

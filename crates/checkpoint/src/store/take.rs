@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use rustix::fs::fstatvfs;
@@ -30,7 +31,12 @@ pub enum Scope<'s> {
     Workspace,
     /// These paths below the directory, with everything below them. An empty path is the directory itself. A path that is
     /// not there is removed by a restore.
-    Paths(&'s [PathBuf]),
+    Paths {
+        /// The paths.
+        paths: &'s [PathBuf],
+        /// Also the data of version control below them, if it is within the budget.
+        with_history: bool,
+    },
 }
 
 /// A checkpoint that was taken.
@@ -129,12 +135,13 @@ impl Store {
         }
         let paths = match scope {
             Scope::Workspace => None,
-            Scope::Paths(paths) => Some(checked(paths)?),
+            Scope::Paths { paths, .. } => Some(checked(paths)?),
         };
+        let with_history = matches!(scope, Scope::Paths { with_history: true, .. });
         let opened = Beneath::open(root).map_err(|why| ListError::Root { root: root.to_owned(), why })?;
         let root_stat =
             Stat::of(opened.fd()).map_err(|why| ListError::Root { root: root.to_owned(), why })?;
-        let (rows, leaves) = self.rows(&opened, paths.as_deref())?;
+        let (rows, leaves) = self.rows(&opened, paths.as_deref(), with_history)?;
         let mut manifest = Manifest {
             id: id.to_owned(),
             owner: owner.to_owned(),
@@ -150,7 +157,7 @@ impl Store {
         let mut taking = Taking { store: self, held: Vec::new(), copied: 0, copied_bytes: 0 };
         let uncopied = taking.copy_all(&opened, &mut manifest.rows, self.file_max(scope))?;
         let (bytes, hash) = self.write(&manifest).map_err(|error| failure(&error))?;
-        self.index().add(&manifest, hash, bytes);
+        self.index().add(&manifest, hash, (bytes, taking.copied_bytes));
         let files = manifest.rows.iter().filter(|row| row.was.content().is_some()).count();
         let (copied, copied_bytes) = (taking.copied, taking.copied_bytes);
         // The checkpoint itself uses the contents now.
@@ -161,17 +168,20 @@ impl Store {
     fn file_max(&self, scope: Scope<'_>) -> u64 {
         match scope {
             Scope::Workspace => self.budget.file_bytes,
-            Scope::Paths(_) => u64::MAX,
+            Scope::Paths { .. } => u64::MAX,
         }
     }
 
     /// Gathers the rows. If a named directory is too large with the data of version control in it, that is left out.
-    fn rows(&self, root: &Beneath, paths: Option<&[Vec<u8>]>) -> Result<(Vec<Row>, Leaves), TakeError> {
+    fn rows(
+        &self,
+        root: &Beneath,
+        paths: Option<&[Vec<u8>]>,
+        with_history: bool,
+    ) -> Result<(Vec<Row>, Leaves), TakeError> {
         let limits = &self.budget.limits;
         let max = if paths.is_none() { self.budget.file_bytes } else { u64::MAX };
-        if paths.is_some()
-            && let Ok(gathered) = gather(root, paths, Leaves::Generated, limits)
-        {
+        if with_history && let Ok(gathered) = gather(root, paths, Leaves::Generated, limits) {
             let rows = plain(gathered)?;
             if self.check_budget(&rows, max).is_ok() {
                 return Ok((rows, Leaves::Generated));
@@ -199,8 +209,8 @@ impl Store {
     fn make_room(&self, owner: (&str, Option<&str>), manifest: &Manifest) -> Result<Removed, TakeError> {
         let file_max = if manifest.paths.is_none() { self.budget.file_bytes } else { u64::MAX };
         let mut removed = Removed::default();
-        let ceiling = self.budget.ceiling;
-        let oldest_s = now_s().saturating_sub(self.budget.age.as_secs());
+        let ceiling = self.ceiling.load(Relaxed);
+        let oldest_s = now_s().saturating_sub(self.age_s.load(Relaxed));
         let (need, is_room) = {
             let mut index = self.index();
             index.remove_older(oldest_s, &mut removed);
@@ -340,7 +350,12 @@ impl Taking<'_> {
 
     fn copy_large(&mut self, file: &std::fs::File, size: u64) -> Result<Hash, TakeError> {
         let hash = self.store.contents().copy(file, size).map_err(|error| failure(&error))?;
+        let is_known = self.store.index().is_held(&hash);
         self.wrote(hash, size);
+        if is_known {
+            self.copied -= 1;
+            self.copied_bytes -= size;
+        }
         Ok(hash)
     }
 

@@ -10,7 +10,7 @@ use castellan_checkpoint::{Budget, Checkpoint, Restored, Scope, Store, TakeError
 /// A folder with a workspace `w` and a store.
 pub(crate) struct World {
     _dir: tempfile::TempDir,
-    _top: PathBuf,
+    pub(crate) top: PathBuf,
     pub(crate) root: PathBuf,
     pub(crate) store: Store,
 }
@@ -65,7 +65,7 @@ impl World {
             fs::File::open(root.join(path)).unwrap().set_modified(past).unwrap();
         }
         let store = Store::open(&top.join("store"), budget).unwrap().store;
-        World { _dir: dir, _top: top, root, store }
+        World { _dir: dir, top, root, store }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -74,7 +74,7 @@ impl World {
 
     pub(crate) fn take(&self, id: &str, paths: &[&str]) -> Result<Checkpoint, TakeError> {
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-        self.store.take(id, "session", &self.root, Scope::Paths(&paths))
+        self.store.take(id, "session", &self.root, Scope::Paths { paths: &paths, with_history: true })
     }
 
     pub(crate) fn take_all(&self, id: &str) -> Checkpoint {

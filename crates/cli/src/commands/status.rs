@@ -92,6 +92,7 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
         vec!["mode".into(), Cell::new(&report.mode, mode_style)],
         row("policy", &format!("{}, {policy} ({})", counted(report.rules, "rule"), report.policy_origin)),
         row("calls", &format!("{deny} denied, {ask} asked, {allow} allowed, {defer} left to the agent")),
+        undo_row(report),
         row("log", &format!("{}, {}", report.log, counted(report.log_last_seq, "record"))),
         row("home", &home),
     ];
@@ -144,6 +145,23 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     add(report.log_limit_reached, "log", limit.to_owned());
     rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));
     rows
+}
+
+/// Returns the row about checkpoints.
+fn undo_row(report: &StatusReport) -> Vec<Cell> {
+    let undo = &report.undo;
+    let mib = |bytes: u64| bytes.div_ceil(1024 * 1024);
+    let (used, ceiling) = (mib(undo.bytes), mib(undo.ceiling));
+    let kept = format!("{}, {used} of {ceiling} MiB", counted(undo.checkpoints, "checkpoint"));
+    let text = if undo.is_on { kept } else { format!("off; {kept}") };
+    match undo.failures {
+        0 => row("undo", &text),
+        failures => {
+            let failed = counted(failures, "checkpoint");
+            let last = output::printable(&undo.last_failure);
+            warning("undo", &format!("{text}; {failed} could not be made, the last: {last}"))
+        }
+    }
 }
 
 /// Lists the edited files that are pending for `castellan apply`; `None` if there are none.

@@ -2,6 +2,7 @@
 //! schema and docs/configuration.md use it. It must not know the effect of a value.
 
 mod sandbox;
+mod undo;
 
 use std::sync::LazyLock;
 
@@ -85,7 +86,7 @@ pub enum Place {
 /// The keys, in the order of the documentation.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let packs = SHIPPED_PACKS.iter().map(pack);
-    let before = BEFORE_SANDBOX.iter().chain(sandbox::KEYS).chain(AFTER_SANDBOX).copied();
+    let before = BEFORE_SANDBOX.iter().chain(sandbox::KEYS).chain(undo::KEYS).chain(AFTER_SANDBOX).copied();
     before.chain(packs).chain(AFTER_PACKS.iter().copied()).collect()
 });
 

@@ -3,6 +3,7 @@
 
 mod review;
 mod sandbox;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -82,6 +83,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         review: review::settings(settled)?,
         sandbox: sandbox::settings(settled)?,
         containment: parsed(settled, "containment.mode")?,
+        undo: undo::settings(settled),
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,

@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    HaltOf, HaltReport, Known, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce, Secret,
-    ShownCall, ShownPlan, StatusReport, TrustDecision, is_readable, listener,
+    HaltOf, HaltReport, Known, ListedCheckpoint, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote,
+    SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport,
+    is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -239,6 +240,32 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Note { kind, text: text.to_owned() })
     }
 
+    /// Returns the checkpoints, the oldest first.
+    pub fn checkpoints(&self) -> Result<Vec<ListedCheckpoint>, ControlError> {
+        let response = self.ask(&ControlRequest::Checkpoints)?;
+        let ControlResponse::Checkpoints(checkpoints) = response else { return Err(no("checkpoints")) };
+        Ok(checkpoints)
+    }
+
+    /// Returns the differences to a checkpoint.
+    pub fn diff(&self, id: &str) -> Result<ShownCheckpoint, ControlError> {
+        let response = self.ask(&ControlRequest::Diff { id: id.to_owned() })?;
+        let ControlResponse::Diff(shown) = response else { return Err(no("differences")) };
+        Ok(*shown)
+    }
+
+    /// Puts a checkpoint back, if its differences are those with the hash `shown`.
+    pub fn undo(&self, id: &str, shown: &str, is_final: bool) -> Result<UndoReport, ControlError> {
+        let request = ControlRequest::Undo { id: id.to_owned(), shown: shown.to_owned(), is_final };
+        let ControlResponse::Undone(report) = self.ask(&request)? else { return Err(no("report")) };
+        Ok(*report)
+    }
+
+    /// Keeps the changes of a call, and removes its checkpoint.
+    pub fn keep(&self, id: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Keep { id: id.to_owned() })
+    }
+
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
         listener::check(&self.connect()?).map_err(ControlError::Listener)
@@ -303,6 +330,9 @@ impl ControlClient {
             | ControlResponse::Run(_)
             | ControlResponse::Sandbox(_)
             | ControlResponse::Halted(_)
+            | ControlResponse::Checkpoints(_)
+            | ControlResponse::Diff(_)
+            | ControlResponse::Undone(_)
             | ControlResponse::Trusted(_)) => Ok(done),
         }
     }

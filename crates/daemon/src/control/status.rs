@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::halt::HaltStatus;
 use super::run::RunStatus;
+use super::undo::UndoStatus;
 
 /// The daemon's status.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +72,8 @@ pub struct StatusReport {
     pub trusted_hooks: Vec<String>,
     /// Halts in force: their calls are denied until a person ends them.
     pub halts: Vec<HaltStatus>,
+    /// The checkpoints.
+    pub undo: UndoStatus,
     /// Runs of agents under a profile of their own.
     pub runs: Vec<RunStatus>,
     /// The log's directory.

@@ -22,6 +22,7 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         |decision| ControlRequest::Trust { workspace: workspace.to_owned(), trust: decision, project: None };
     let edit = |key: &str, edit| ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() };
     let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
+    let undo = |is_final| ControlRequest::Undo { id: "c0".to_owned(), shown: String::new(), is_final };
     vec![
         ("mode", ControlRequest::Mode("monitor".to_owned())),
         ("mode", ControlRequest::Mode("passthrough".to_owned())),
@@ -47,6 +48,9 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("trust", trust(TrustDecision::Unknown)),
         ("set_pin", ControlRequest::SetPin { new: "4711".to_owned() }),
         ("loosen", ControlRequest::Loosen("uninstall".to_owned())),
+        ("undo", undo(false)),
+        ("undo", undo(true)),
+        ("keep", ControlRequest::Keep { id: "c0".to_owned() }),
         ("resume", ControlRequest::Resume { of: HaltOf::All }),
         ("resume", ControlRequest::Resume { of: HaltOf::Agent("claude".to_owned()) }),
     ]
@@ -69,6 +73,8 @@ fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
         ControlRequest::Trusted,
         ControlRequest::Trust { workspace: workspace.to_owned(), trust: denied, project: None },
         ControlRequest::Halt { of: HaltOf::Agent("claude".to_owned()), kill: false },
+        ControlRequest::Checkpoints,
+        ControlRequest::Diff { id: "c0".to_owned() },
     ]
 }
 

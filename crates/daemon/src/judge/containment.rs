@@ -79,8 +79,9 @@ impl Rewrite {
 }
 
 /// The obligations that castellan can meet for a call that cannot run in a sandbox.
-pub(super) const ABLE: &[ObligationKind] = &[ObligationKind::Review, ObligationKind::Hold];
+pub(super) const ABLE: &[ObligationKind] =
+    &[ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint];
 
 /// The obligations that castellan can meet for a call that can run in a sandbox.
 pub(super) const ABLE_TO_CONTAIN: &[ObligationKind] =
-    &[ObligationKind::Review, ObligationKind::Hold, ObligationKind::Contain];
+    &[ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint, ObligationKind::Contain];

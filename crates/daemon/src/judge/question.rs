@@ -65,8 +65,9 @@ impl Judge {
                 rewrite = Some(self.contain(of, policy)?);
                 Ok(())
             }
-            // A person answers a held call, and this version makes no checkpoints, as `Grounds::state` states beforehand.
-            Action::Checkpoint | Action::Hold { .. } => {
+            Action::Checkpoint => self.checkpoint(of, &grounds.facts, decision),
+            // A person answers a held call.
+            Action::Hold { .. } => {
                 let why = format!("this version of castellan cannot meet `{action}`");
                 Err(Failed { kind: action.kind(), why, denies: false })
             }
@@ -211,6 +212,10 @@ impl Judge {
         let mut grounds = self.grounds((asked, call, whose), earlier, &mut world);
         if !given.met.contains(&Action::Review) {
             grounds.failed.push(Failed::review("the reviewer did not let the call run"));
+        }
+        if !given.met.contains(&Action::Checkpoint) {
+            let why = "there was no checkpoint before the call".to_owned();
+            grounds.failed.push(Failed { kind: ObligationKind::Checkpoint, why, denies: false });
         }
         let state = grounds.state(asked, whose);
         drive(call, &grounds.facts, &asked.terms().policy, &state, &mut world).0

@@ -9,6 +9,7 @@ mod over;
 mod second;
 mod trust;
 mod unattended;
+mod undo;
 mod ungoverned;
 
 use std::collections::BTreeSet;

@@ -15,6 +15,7 @@ use crate::review::ReviewSettings;
 use crate::sandbox::{SandboxLimits, SandboxSettings};
 use crate::settings::Settings;
 use crate::tags::Tags;
+use crate::undo::UndoSettings;
 use crate::ungoverned::Ungoverned;
 
 /// Hashes the lengths, too, so that different sets of files give different input.
@@ -84,6 +85,7 @@ fn settings_text(settings: &Settings) -> String {
         review,
         sandbox,
         containment,
+        undo,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -116,6 +118,7 @@ fn settings_text(settings: &Settings) -> String {
     put_review(&mut lines, review);
     put_sandbox(&mut lines, sandbox);
     lines.put("containment.mode", containment.as_str());
+    put_undo(&mut lines, *undo);
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
@@ -193,6 +196,15 @@ fn put_sandbox(lines: &mut Lines, sandbox: &SandboxSettings) {
         ("wall_s", wall_s),
     ] {
         lines.put(&format!("sandbox.{name}"), limit);
+    }
+}
+
+/// The default is no line. The amounts that castellan keeps change no decision.
+fn put_undo(lines: &mut Lines, undo: UndoSettings) {
+    let UndoSettings { is_on, is_required, ceiling_mib: _, age_days: _ } = undo;
+    if (is_on, is_required) != (UndoSettings::DEFAULT.is_on, UndoSettings::DEFAULT.is_required) {
+        lines.put("undo.on", is_on);
+        lines.put("undo.required", is_required);
     }
 }
 
@@ -365,6 +377,16 @@ tags.mark=coding_agent_mark:
         assert_eq!(of(limited), of(program.clone()));
         let beside = ReviewSettings { with_host: true, ..program.clone() };
         assert_ne!(of(beside), of(program));
+    }
+
+    #[test]
+    fn what_checkpoints_demand_is_part_of_the_settings() {
+        let of = |undo: UndoSettings| settings_text(&Settings { undo, ..Settings::default() });
+        let default = UndoSettings::DEFAULT;
+        assert!(!of(default).contains("undo."));
+        assert_eq!(of(UndoSettings { ceiling_mib: 5, age_days: 1, ..default }), of(default));
+        assert!(of(UndoSettings { is_on: false, ..default }).contains("undo.on=false\n"));
+        assert!(of(UndoSettings { is_required: true, ..default }).contains("undo.required=true\n"));
     }
 
     #[test]

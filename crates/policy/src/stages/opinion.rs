@@ -80,7 +80,10 @@ mod tests {
         review: Review,
     ) -> (Decision, usize) {
         let mut asked = 0;
-        let mut meet = |_: &Action, _: &Decision| {
+        let mut meet = |action: &Action, _: &Decision| {
+            if *action != Action::Review {
+                return Ok(());
+            }
             asked += 1;
             review.map_err(|denies| Failed { denies, ..Failed::review("the reviewer's reason") })
         };
