@@ -10,6 +10,12 @@ struct Place {
     workspace: PathBuf,
 }
 
+/// This process: an agent whose environment can be read, so that places are known.
+fn own_process() -> AgentProcess {
+    let own = crate::process::Process::read(std::process::id()).unwrap();
+    AgentProcess { pid: own.pid, started: own.started }
+}
+
 impl Place {
     fn new(config: &str) -> Place {
         Place::in_mode(config, Mode::Enforce)
@@ -20,7 +26,7 @@ impl Place {
         let sources = [Source { name: "test.yaml".into(), text: String::new() }];
         let compiled = compile(&sources, &config);
         assert_eq!(compiled.error(), None);
-        let bench = Bench::new(compiled.policy, mode);
+        let bench = Bench { process: own_process(), ..Bench::new(compiled.policy, mode) };
         let top = bench.dir.path().canonicalize().unwrap();
         assert_eq!(bench.judge.undo().open(&top.join("checkpoints")), Vec::<String>::new());
         let workspace = top.join("w");
@@ -140,7 +146,7 @@ fn castellans_own_files_never_get_into_a_checkpoint() {
     let workspace = top.join("w");
     std::fs::create_dir_all(workspace.join(".git")).unwrap();
     std::fs::create_dir(workspace.join("castellan")).unwrap();
-    let place = Place { bench: Bench { judge, process: AgentProcess::default(), dir }, workspace };
+    let place = Place { bench: Bench { judge, process: own_process(), dir }, workspace };
     place.run("rm -r src");
     assert_eq!(place.count(), 0);
     assert_eq!(place.bench.judge.undo().status(castellan_policy::UndoSettings::DEFAULT).failures, 1);
