@@ -46,6 +46,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-bench-plans",
     "castellan-bench-rules",
     "castellan-bench-sandbox",
+    "castellan-bench-undo",
     "castellan-conformance",
     "castellan-corpus",
     "castellan-fuzz-bodies",

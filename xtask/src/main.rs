@@ -49,6 +49,8 @@ usage: cargo xtask COMMAND
           measures what `castellan run` adds to the start of an agent and to its stream; prints tables in Markdown
   bench sandbox
           measures the start of a program in castellan's sandbox, beside a bare start, `unshare` and bubblewrap; prints a table
+  bench undo [FOLDER]
+          measures checkpoints, restores and listings, in the folder for temporary files or in FOLDER; prints a table
   bench state
           what sessions and grants cost in the daemon's memory, and how long it takes to start with them
   bench facts
@@ -141,6 +143,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "facts"] => bench::run("castellan-bench-facts"),
         ["bench", "languages"] => bench::languages(),
         ["bench", "rules"] => bench::run("castellan-bench-rules"),
+        ["bench", "undo", folder @ ..] => bench::run_with("castellan-bench-undo", folder),
         ["bench", "plans"] => bench::run("castellan-bench-plans"),
         ["bench", "sandbox"] => bench::sandbox(),
         ["attacks", rest @ ..] => attacks::table(rest),

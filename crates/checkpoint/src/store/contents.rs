@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::beneath::{open_dir, open_file};
+use crate::beneath::open_file;
 use crate::copy::{self, Hash, hash_file};
 use crate::stat::{Stat, Time};
 
@@ -26,10 +26,28 @@ impl Contents {
         Contents { dir, next: AtomicU64::new(0) }
     }
 
-    /// Writes contents in memory.
-    pub(crate) fn write(&self, bytes: &[u8], hash: &Hash) -> io::Result<()> {
-        let (name, mut file) = self.begin()?;
-        self.finish(&name, file.write_all(bytes), hash)
+    /// Writes contents in memory at once in their place: a part of them has another hash, so nobody takes it for whole. Returns
+    /// the time of the last change.
+    pub(crate) fn write(&self, bytes: &[u8], hash: &Hash) -> io::Result<Option<Time>> {
+        let name = name_of(hash);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(&self.dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => {
+                let mut file = copy::file(file);
+                let written = file.write_all(bytes);
+                if written.is_err() {
+                    let _ = unlinkat(&self.dir, &name, AtFlags::empty());
+                }
+                written.map(|()| Stat::of(file.as_fd()).ok().map(|stat| stat.ctime))
+            }
+            // Nothing uses it, or it is not whole.
+            Err(Errno::EXIST) => {
+                let (name, mut file) = self.begin()?;
+                self.finish(&name, file.write_all(bytes), hash)?;
+                Ok(self.changed_at(hash))
+            }
+            Err(why) => Err(why.into()),
+        }
     }
 
     /// Copies the first `size` bytes of a file; returns their hash.
@@ -53,17 +71,7 @@ impl Contents {
     }
 
     fn finish(&self, name: &str, written: io::Result<()>, hash: &Hash) -> io::Result<()> {
-        let done = written.and_then(|()| {
-            let (folder, place) = place(hash);
-            match renameat(&self.dir, name, &self.dir, format!("{folder}/{place}")) {
-                Err(Errno::NOENT) => {
-                    // Another thread may have made it.
-                    let _ = mkdirat(&self.dir, &folder, Mode::RWXU);
-                    Ok(renameat(&self.dir, name, &self.dir, format!("{folder}/{place}"))?)
-                }
-                moved => Ok(moved?),
-            }
-        });
+        let done = written.and_then(|()| Ok(renameat(&self.dir, name, &self.dir, name_of(hash).as_str())?));
         if done.is_err() {
             let _ = unlinkat(&self.dir, name, AtFlags::empty());
         }
@@ -72,9 +80,7 @@ impl Contents {
 
     /// Opens contents to read them.
     pub(crate) fn open(&self, hash: &Hash) -> io::Result<File> {
-        let (folder, name) = place(hash);
-        let folder = open_dir(self.dir.as_fd(), folder.as_ref())?;
-        Ok(copy::file(open_file(folder.as_fd(), name.as_ref())?))
+        Ok(copy::file(open_file(self.dir.as_fd(), name_of(hash).as_ref())?))
     }
 
     /// Reports whether the contents are what their name says.
@@ -84,26 +90,18 @@ impl Contents {
 
     /// The time of the last change of a file of contents; `None` if it is not there.
     pub(crate) fn changed_at(&self, hash: &Hash) -> Option<Time> {
-        let (folder, name) = place(hash);
-        Stat::at(self.dir.as_fd(), format!("{folder}/{name}").as_ref(), u64::MAX).ok().map(|stat| stat.ctime)
+        Stat::at(self.dir.as_fd(), name_of(hash).as_ref(), u64::MAX).ok().map(|stat| stat.ctime)
     }
 
     pub(crate) fn remove(&self, hash: &Hash) {
-        let (folder, name) = place(hash);
-        let _ = unlinkat(&self.dir, format!("{folder}/{name}"), AtFlags::empty());
+        let _ = unlinkat(&self.dir, name_of(hash).as_str(), AtFlags::empty());
     }
 
     /// Removes each file that `is_used` does not know.
     pub(crate) fn sweep(&self, is_used: impl Fn(&Hash) -> bool) -> io::Result<()> {
-        for folder in names(&self.dir)? {
-            if folder.starts_with(NEW) {
-                let _ = unlinkat(&self.dir, &folder, AtFlags::empty());
-            }
-            let Ok(dir) = open_dir(self.dir.as_fd(), folder.as_ref()) else { continue };
-            for name in names(&dir)? {
-                if !named(&folder, &name).is_some_and(|hash| is_used(&hash)) {
-                    let _ = unlinkat(&dir, &name, AtFlags::empty());
-                }
+        for name in names(&self.dir)? {
+            if !hash_named(&name).is_some_and(|hash| is_used(&hash)) {
+                let _ = unlinkat(&self.dir, &name, AtFlags::empty());
             }
         }
         Ok(())
@@ -125,15 +123,12 @@ pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The folder and the name of contents.
-fn place(hash: &Hash) -> (String, String) {
-    let mut folder = base16ct::lower::encode_string(hash);
-    let name = folder.split_off(2);
-    (folder, name)
+/// The name of contents.
+fn name_of(hash: &Hash) -> String {
+    base16ct::lower::encode_string(hash)
 }
 
-fn named(folder: &str, name: &str) -> Option<Hash> {
+fn hash_named(name: &str) -> Option<Hash> {
     let mut hash = Hash::default();
-    let hex = format!("{folder}{name}");
-    (base16ct::lower::decode(hex, &mut hash).ok()?.len() == hash.len()).then_some(hash)
+    (base16ct::lower::decode(name, &mut hash).ok()?.len() == hash.len()).then_some(hash)
 }

@@ -21,7 +21,7 @@ use crate::gather::{Gathered, gather};
 use crate::left_out::Leaves;
 use crate::limits::{FREE_BYTES_MIN, PATHS_MAX, READ_ATTEMPTS, SMALL_BYTES};
 use crate::listing::{ListError, shown};
-use crate::stat::Stat;
+use crate::stat::{Stat, Time};
 
 /// The part of a directory that a checkpoint is about.
 #[derive(Debug, Clone, Copy)]
@@ -342,8 +342,8 @@ impl Taking<'_> {
         let Ok(Some(bytes)) = copy::read(file, size) else { return Ok(None) };
         let hash = hash_of(&bytes);
         if !self.hold(hash, size) {
-            self.store.contents().write(&bytes, &hash).map_err(|error| failure(&error))?;
-            self.wrote(hash, size);
+            let at = self.store.contents().write(&bytes, &hash).map_err(|error| failure(&error))?;
+            self.wrote(hash, size, at);
         }
         Ok(Some(hash))
     }
@@ -351,7 +351,7 @@ impl Taking<'_> {
     fn copy_large(&mut self, file: &std::fs::File, size: u64) -> Result<Hash, TakeError> {
         let hash = self.store.contents().copy(file, size).map_err(|error| failure(&error))?;
         let is_known = self.store.index().is_held(&hash);
-        self.wrote(hash, size);
+        self.wrote(hash, size, self.store.contents().changed_at(&hash));
         if is_known {
             self.copied -= 1;
             self.copied_bytes -= size;
@@ -359,11 +359,11 @@ impl Taking<'_> {
         Ok(hash)
     }
 
-    fn wrote(&mut self, hash: Hash, size: u64) {
-        let now = self.store.contents().changed_at(&hash);
+    /// Uses contents that were written, and last changed at a time.
+    fn wrote(&mut self, hash: Hash, size: u64, at: Option<Time>) {
         let mut index = self.store.index();
         index.hold(hash, size);
-        index.set_whole_at(&hash, now);
+        index.set_whole_at(&hash, at);
         self.held.push(hash);
         self.copied += 1;
         self.copied_bytes += size;

@@ -109,8 +109,7 @@ fn a_store_survives_a_restart_and_loses_what_nothing_uses() {
     world.take_all("a");
     let used = contents(&world).len();
     fs::write(world.top.join("store/contents/new-7"), "x").unwrap();
-    fs::create_dir_all(world.top.join("store/contents/00")).unwrap();
-    fs::write(world.top.join("store/contents/00/junk"), "x").unwrap();
+    fs::write(world.top.join("store/contents").join("0".repeat(64)), "x").unwrap();
     let before = world.state();
     let usage = world.store.usage();
     world.store = reopened(&world).store;
