@@ -23,7 +23,6 @@ use crate::directories::Directories;
 use crate::launch;
 
 pub(crate) use files::{How, Written, write};
-pub(crate) use places::place as named_place;
 
 /// The purpose of an agent's own settings.
 #[derive(Debug, Clone, Copy)]

@@ -5,10 +5,8 @@ mod capabilities;
 mod egress;
 mod forward;
 mod network_record;
-mod paths;
 mod program;
 mod report;
-mod request;
 mod variables;
 
 use std::ffi::OsString;
@@ -19,7 +17,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use anyhow::Context;
-use castellan_daemon::{Layout, SandboxInForce, find_workspace};
+use castellan_daemon::{Layout, OwnFiles, SandboxInForce, SandboxRequest, find_workspace, sandbox_policy};
 use castellan_proxy::Proxy;
 use castellan_sandbox::{
     Capabilities, LaunchError, Network, Outcome, Plan, Policy, Ports, Report, Running, Streams, plan, survey,
@@ -30,7 +28,6 @@ use rustix::process::Pid;
 
 use self::egress::Egress;
 use self::network_record::NetworkRecord;
-use self::request::Wanted;
 use crate::directories::Directories;
 use crate::signals;
 
@@ -38,7 +35,6 @@ pub(crate) use self::capabilities::fresh as probe;
 pub(crate) use self::program::{fault, launcher, place as launcher_place};
 use self::report::missing;
 pub(crate) use self::report::{lines, record, warn_of_missing};
-pub(crate) use self::request::OwnFiles;
 pub(crate) use self::variables::{tools, variables};
 
 /// A command and its sandbox.
@@ -105,16 +101,17 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
     let workspace = find_workspace(&directory).context("the workspace cannot be found")?;
     let user_home = Directories::of_environment()?.home;
     let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-    let wanted = Wanted {
+    let wanted = SandboxRequest {
         in_force: request.in_force,
         user_home: &user_home,
         layout: request.layout,
         workspace: Path::new(&workspace),
         directory: &directory,
         agent: request.agent,
+        is_unread: false,
         has_terminal: rustix::termios::isatty(rustix::stdio::stdin()),
     };
-    let mut policy = request::policy(&wanted, request.environment, &all)?;
+    let mut policy = sandbox_policy(&wanted, request.environment, &all)?;
     let is_filtered = matches!(policy.network, Network::Hosts { .. });
     let egress = is_filtered
         .then(|| {

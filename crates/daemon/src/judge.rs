@@ -35,8 +35,8 @@ use castellan_wire::{Reply, Request};
 
 use self::asked::{Asked, Whose};
 pub(crate) use self::begun::begun;
-use self::containment::Containing;
 pub use self::checkpoint::checkpoint_id;
+use self::containment::Containing;
 use self::failure::Failure;
 pub(crate) use self::halt::{HaltCount, Halting};
 pub(crate) use self::hold::Holding;

@@ -51,6 +51,7 @@ mod requests;
 mod reviews;
 mod risks;
 mod run;
+mod sandbox_policy;
 mod secret;
 mod server;
 mod session_key;
@@ -100,6 +101,7 @@ pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_patient_reader,
 pub use recorded::{KnownTexts, RecordedWorld};
 pub use reviews::{evidence_of, reviewer_of};
 pub use run::{DaemonError, run};
+pub use sandbox_policy::{OwnFiles, SandboxPolicyError, SandboxRequest, named_place, sandbox_policy};
 pub use shipped::{
     CANARY_TOOL, ORGANISATION_PACKS, SHIPPED_PACKS, Shipped, ShippedPack, is_as_shipped, is_own_change,
     organisation_rules, shipped_rules, write_shipped,

@@ -1,11 +1,12 @@
 //! The paths in an agent's settings: the directories of the work, secrets, and files that no agent may change.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use castellan_agents::{
     AgentId, NativeSecret, Place, directory_name, hook_files, is_plain_path, native_paths,
 };
+use castellan_daemon::named_place;
 use castellan_facts::scope::{castellan_patterns, secret_patterns};
 
 /// Returns a directory of the work as the agent knows it: absolute, symlinks resolved.
@@ -34,19 +35,11 @@ pub(super) fn secrets(user_home: &Path) -> Vec<NativeSecret> {
     let of = |(pattern, is_wide): (&'static str, bool)| NativeSecret {
         pattern: pattern.to_owned(),
         is_wide,
-        present: place(pattern, user_home)
+        present: named_place(pattern, user_home)
             .filter(|path| path.symlink_metadata().is_ok())
             .and_then(|path| text(&path).ok()),
     };
     secret_patterns().map(of).collect()
-}
-
-/// Returns the path that a pattern names; for `**/`, below the home.
-pub(crate) fn place(pattern: &str, user_home: &Path) -> Option<PathBuf> {
-    let path = pattern.strip_suffix("/**").unwrap_or(pattern);
-    let below_home = path.strip_prefix("~/").or_else(|| path.strip_prefix("**/"));
-    let path = below_home.map_or_else(|| PathBuf::from(path), |rest| user_home.join(rest));
-    (!pattern.strip_suffix("/**").unwrap_or(pattern).trim_start_matches("**/").contains('*')).then_some(path)
 }
 
 /// Returns the files that no agent may change: castellan's own, and those in which agents read hooks and rules.

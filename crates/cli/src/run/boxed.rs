@@ -6,14 +6,14 @@ use std::os::unix::fs::DirBuilderExt;
 
 use anyhow::Context;
 use castellan_agents::{Place, home_files, hook_files, native_paths, needed_hosts, settings_variable};
-use castellan_daemon::{ControlClient, Layout, RunNote, SandboxInForce};
+use castellan_daemon::{ControlClient, Layout, OwnFiles, RunNote, SandboxInForce};
 use castellan_policy::SandboxMode;
 
 use super::environment;
 use super::launch::Launch;
 use super::program::Program;
 use crate::directories::Directories;
-use crate::sandbox::{self, OwnFiles, Prepared, Request};
+use crate::sandbox::{self, Prepared, Request};
 
 /// Prepares the sandbox of an agent, and records what the kernel enforces.
 pub(crate) fn prepare(

@@ -1,46 +1,88 @@
-//! The settings in force → the policy of a sandbox for one command.
+//! The settings in force → the policy of a sandbox for one command. The daemon plans with it whether a call can be
+//! contained, and `castellan` starts the sandbox with it. It must not know how the kernel enforces a policy.
+
+mod caches;
+mod paths;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use castellan_daemon::{Layout, LimitsInForce, SandboxInForce};
 use castellan_policy::{SandboxFiles, SandboxNetwork};
 use castellan_sandbox::{Files, Limits, Network, Policy, Read};
 
-use super::{paths, variables};
+pub use self::paths::named_place;
+use crate::control::{LimitsInForce, SandboxInForce};
+use crate::layout::Layout;
 
 /// The command and its surroundings.
 #[derive(Debug)]
-pub(super) struct Wanted<'w> {
-    pub(super) in_force: &'w SandboxInForce,
+pub struct SandboxRequest<'w> {
+    /// The settings.
+    pub in_force: &'w SandboxInForce,
     /// The user's home.
-    pub(super) user_home: &'w Path,
-    pub(super) layout: &'w Layout,
-    pub(super) workspace: &'w Path,
-    pub(super) directory: &'w Path,
+    pub user_home: &'w Path,
+    /// The files of castellan.
+    pub layout: &'w Layout,
+    /// The workspace: absolute, symlinks resolved.
+    pub workspace: &'w Path,
+    /// The directory in which the command starts.
+    pub directory: &'w Path,
     /// An agent's own directory, with the files in it and in the home that it reads settings from.
-    pub(super) agent: Option<&'w OwnFiles>,
+    pub agent: Option<&'w OwnFiles>,
+    /// The command is code that nobody has read: directories of settings are read-only as a whole.
+    pub is_unread: bool,
     /// A terminal is the standard input.
-    pub(super) has_terminal: bool,
+    pub has_terminal: bool,
+}
+
+/// The reason why a command has no sandbox.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxPolicyError {
+    /// A word of the settings is of another version of castellan.
+    #[error(transparent)]
+    Word(#[from] castellan_event::UnknownWord),
+    /// The workspace is the home, or holds it.
+    #[error(
+        "`{}` is your home or holds it, so a sandbox could change everything that you have: start in a project",
+        .0.display()
+    )]
+    Home(PathBuf),
+    /// A directory of the settings.
+    #[error("`{}` of `sandbox.writable` cannot be found: create it, or remove it", path.display())]
+    Writable {
+        /// As in the settings.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file that names git's common directory.
+    #[error("`{}` cannot be written", path.display())]
+    CommonDirectory {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
 }
 
 /// The files of an agent that runs in a sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct OwnFiles {
+pub struct OwnFiles {
     /// Directories and files that the agent writes: sessions, transcripts.
-    pub(crate) writable: Vec<PathBuf>,
+    pub writable: Vec<PathBuf>,
     /// Files in them that change how it runs: settings, hooks.
-    pub(crate) kept: Vec<PathBuf>,
+    pub kept: Vec<PathBuf>,
 }
 
-/// Returns the policy. `environment`: the variables that the settings permit.
-pub(super) fn policy(
-    wanted: &Wanted<'_>,
+/// Returns the policy. `environment`: the variables that the settings permit. `all`: those of the process, whose sockets
+/// are hidden.
+pub fn sandbox_policy(
+    wanted: &SandboxRequest<'_>,
     environment: Vec<(OsString, OsString)>,
     all: &[(OsString, OsString)],
-) -> anyhow::Result<Policy> {
-    let Wanted { in_force, user_home, .. } = *wanted;
+) -> Result<Policy, SandboxPolicyError> {
+    let SandboxRequest { in_force, user_home, .. } = *wanted;
     let files: SandboxFiles = in_force.files.parse()?;
     let network: SandboxNetwork = in_force.network.parse()?;
     let mut writable = match files {
@@ -51,7 +93,7 @@ pub(super) fn policy(
         writable.iter().try_for_each(|root| paths::keep_common_directory(root))?;
     }
     let mut protected: Vec<PathBuf> =
-        writable.iter().flat_map(|root| paths::protected(root, in_force.commits)).collect();
+        writable.iter().flat_map(|root| paths::protected(root, in_force.commits, wanted.is_unread)).collect();
     let none = OwnFiles::default();
     let own = wanted.agent.unwrap_or(&none);
     writable.extend(own.writable.iter().filter(|path| path.exists()).cloned());
@@ -61,7 +103,7 @@ pub(super) fn policy(
     let mut sockets = paths::sockets(all);
     sockets.push(wanted.layout.home().control_socket());
     Ok(Policy {
-        caches: variables::caches(user_home, &writable),
+        caches: caches::caches(user_home, &writable),
         files: Files {
             read: Read::Everything,
             writable,
@@ -85,22 +127,16 @@ pub(super) fn policy(
 }
 
 /// Returns the workspace and the directories of the settings.
-fn workspace_roots(wanted: &Wanted<'_>) -> anyhow::Result<Vec<PathBuf>> {
+fn workspace_roots(wanted: &SandboxRequest<'_>) -> Result<Vec<PathBuf>, SandboxPolicyError> {
     if wanted.user_home.starts_with(wanted.workspace) {
-        bail!(
-            "`{}` is your home or holds it, so a sandbox could change everything that you have: start in a project",
-            wanted.workspace.display()
-        );
+        return Err(SandboxPolicyError::Home(wanted.workspace.to_owned()));
     }
     let further = wanted.in_force.writable.iter().map(|text| match text.strip_prefix("~/") {
         Some(below) => wanted.user_home.join(below),
         None => PathBuf::from(text),
     });
-    let real = |path: PathBuf| {
-        path.canonicalize().with_context(|| {
-            format!("`{}` of `sandbox.writable` cannot be found: create it, or remove it", path.display())
-        })
-    };
+    let real =
+        |path: PathBuf| path.canonicalize().map_err(|source| SandboxPolicyError::Writable { path, source });
     std::iter::once(Ok(wanted.workspace.to_owned())).chain(further.map(real)).collect()
 }
 

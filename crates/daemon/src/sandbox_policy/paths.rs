@@ -6,13 +6,12 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use castellan_agents::{AgentId, directory_name};
 use castellan_event::Scope;
 use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
 use castellan_files::{Links, open_with};
 
-use crate::native::named_place;
+use super::SandboxPolicyError;
 
 /// Names in a workspace that stay absent if they are absent: programs outside would read and obey them.
 const KEPT_ABSENT: &[&str] = &[
@@ -86,8 +85,17 @@ pub(super) fn sockets(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     SOCKET_VARIABLES.iter().filter_map(|name| path(value(name)?)).filter(|path| path.exists()).collect()
 }
 
-/// Returns the paths in a writable directory that stay read-only: files that change how programs outside run.
-pub(super) fn protected(directory: &Path, may_commit: bool) -> Vec<PathBuf> {
+/// Returns the path that a pattern names; for `**/`, below the home.
+pub fn named_place(pattern: &str, user_home: &Path) -> Option<PathBuf> {
+    let path = pattern.strip_suffix("/**").unwrap_or(pattern);
+    let below_home = path.strip_prefix("~/").or_else(|| path.strip_prefix("**/"));
+    let path = below_home.map_or_else(|| PathBuf::from(path), |rest| user_home.join(rest));
+    (!pattern.strip_suffix("/**").unwrap_or(pattern).trim_start_matches("**/").contains('*')).then_some(path)
+}
+
+/// Returns the paths in a writable directory that stay read-only: files that change how programs outside run. `is_whole`:
+/// directories of settings that exist are read-only as a whole, else file by file.
+pub(super) fn protected(directory: &Path, may_commit: bool, is_whole: bool) -> Vec<PathBuf> {
     let named =
         planted_patterns().filter_map(|pattern| below(directory, pattern)).filter(|path| path.exists());
     let absent = KEPT_ABSENT
@@ -95,7 +103,7 @@ pub(super) fn protected(directory: &Path, may_commit: bool) -> Vec<PathBuf> {
         .copied()
         .chain(AgentId::ALL.map(directory_name))
         .map(|name| directory.join(name))
-        .filter(|path| path.symlink_metadata().is_err());
+        .filter(|path| is_whole || path.symlink_metadata().is_err());
     let git = directory.join(".git");
     let git = match may_commit && git.is_dir() {
         true => GIT_SETTINGS.iter().map(|name| git.join(name)).collect(),
@@ -109,7 +117,7 @@ pub(super) fn protected(directory: &Path, may_commit: bool) -> Vec<PathBuf> {
 
 /// Writes the file that names git's common directory, where it is absent. Inside a sandbox that may commit, another program
 /// could make it, and git outside would then run the hooks of another directory. git fails on an empty placeholder.
-pub(super) fn keep_common_directory(workspace: &Path) -> anyhow::Result<()> {
+pub(super) fn keep_common_directory(workspace: &Path) -> Result<(), SandboxPolicyError> {
     let git = workspace.join(".git");
     if !git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         return Ok(());
@@ -117,10 +125,9 @@ pub(super) fn keep_common_directory(workspace: &Path) -> anyhow::Result<()> {
     let file = git.join(COMMON_DIRECTORY);
     let mut options = OpenOptions::new();
     let made = open_with(options.write(true).create_new(true), &file, Links::Refused);
-    match made {
-        Ok(mut made) => made.write_all(b".\n").with_context(|| format!("`{}`", file.display())),
+    match made.and_then(|mut made| made.write_all(b".\n")) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error).with_context(|| format!("`{}`", file.display())),
+        made => made.map_err(|source| SandboxPolicyError::CommonDirectory { path: file, source }),
     }
 }
 
@@ -230,7 +237,7 @@ mod tests {
     fn what_programs_outside_obey_stays_as_it_is() {
         let root = laid(&[".git/hooks", ".vscode"], &[".vscode/tasks.json", ".pre-commit-config.yaml"]);
         let root = root.path();
-        let found = protected(root, false);
+        let found = protected(root, false, false);
         for name in
             [".git", ".vscode/tasks.json", ".pre-commit-config.yaml", ".claude", ".mcp.json", ".envrc"]
         {
@@ -241,11 +248,16 @@ mod tests {
             !found.contains(&root.join(".vscode")) && !found.contains(&root.join(".git/hooks")),
             "{found:?}"
         );
-        let found = protected(root, true);
+        let found = protected(root, true, false);
         assert!(
             found.contains(&root.join(".git/hooks")) && found.contains(&root.join(".git/config")),
             "{found:?}"
         );
         assert!(!found.contains(&root.join(".git")), "{found:?}");
+        // Code that nobody has read adds no file to them.
+        let found = protected(root, false, true);
+        for name in [".git", ".vscode", ".claude", ".codex", ".castellan", ".husky", ".idea"] {
+            assert!(found.contains(&root.join(name)), "{name}: {found:?}");
+        }
     }
 }
