@@ -22,14 +22,14 @@ pub(crate) fn start(control: &Control, plan: &Plan) -> Result<Pid> {
 
 /// Becomes the command. Returns the exit code if that fails.
 pub(crate) fn run(control: &Control, plan: &Plan) -> u8 {
-    let reason = become_command(plan).unwrap_or_else(|reason| reason);
+    let reason = become_command(control, plan).unwrap_or_else(|reason| reason);
     let code = reason.code;
     control.send(&Message::Failed(reason), &[]);
     code
 }
 
 /// Returns only if the command cannot be started.
-fn become_command(plan: &Plan) -> Result<Failed> {
+fn become_command(control: &Control, plan: &Plan) -> Result<Failed> {
     if !plan.terminal {
         setsid().map_err(|errno| failed("leave the terminal", "", errno))?;
     }
@@ -38,6 +38,7 @@ fn become_command(plan: &Plan) -> Result<Failed> {
     }
     let arguments = texts(&plan.command)?;
     let environment = texts(&plan.environment)?;
+    control.pass_report().map_err(|errno| failed("pass on", "descriptor 3", errno))?;
     sys::default_signals();
     let name = plan.command.first().cloned().unwrap_or_default();
     let mut reason = Errno::NOENT;

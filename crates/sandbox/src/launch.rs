@@ -33,6 +33,9 @@ pub struct Streams {
     pub stdout: Stdio,
     /// Standard error.
     pub stderr: Stdio,
+    /// Descriptor 3 of the command, if any: a pipe on which it reports something to the caller. The launcher has it open as
+    /// long as it runs.
+    pub report: Option<OwnedFd>,
 }
 
 impl Streams {
@@ -42,7 +45,7 @@ impl Streams {
     /// Standard input is closed, or no descriptor is free.
     pub fn inherit() -> std::io::Result<Streams> {
         let stdin = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
-        Ok(Streams { stdin, stdout: Stdio::inherit(), stderr: Stdio::inherit() })
+        Ok(Streams { stdin, stdout: Stdio::inherit(), stderr: Stdio::inherit(), report: None })
     }
 }
 

@@ -97,7 +97,7 @@ fn a_planted_symlink_is_kept_or_ends_the_start() {
     std::fs::remove_dir(world.work.join("mine")).unwrap();
     std::os::unix::fs::symlink(&world.home, world.work.join("mine")).unwrap();
     let (plan, _) = plan(&policy, &can(), &seen, &["true".into()]).unwrap();
-    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     let error = start(&plan, &launcher(), streams).unwrap_err();
     assert_eq!(error.code(), 125, "{error}");
     assert!(error.to_string().contains("mine"), "{error}");
@@ -106,7 +106,7 @@ fn a_planted_symlink_is_kept_or_ends_the_start() {
     std::fs::create_dir(world.work.join("mine")).unwrap();
     std::fs::remove_file(world.work.join(".git")).unwrap();
     std::os::unix::fs::symlink("d", world.work.join(".git")).unwrap();
-    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     let error = start(&plan, &launcher(), streams).unwrap_err();
     assert!(error.to_string().contains(".git"), "{error}");
 }
@@ -118,7 +118,7 @@ fn two_sandboxes_share_a_placeholder() {
     let first = survey(&policy, &can()).unwrap();
     let (plan, _) = plan(&policy, &can(), &first, &["cat".into()]).unwrap();
     let (input, output) = std::io::pipe().unwrap();
-    let streams = Streams { stdin: input.into(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: input.into(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     let running = start(&plan, &launcher(), streams).unwrap();
     assert_ne!(shell(&policy, &can(), "mkdir .castellan/x"), 0, "the second one protects it too");
     assert!(world.work.join(".castellan").exists(), "the first one still needs it");
@@ -146,7 +146,7 @@ fn everything_ends_with_the_command_or_its_time() {
         let mut policy = policy(&world);
         // The child holds the pipe: it is closed only when the child has ended.
         let (mut output, input) = std::io::pipe().unwrap();
-        let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null() };
+        let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null(), report: None };
         let command = ["sh", "-c", "setsid sleep 1000 & exit 3"].map(OsString::from);
         let (outcome, _) = run(&policy, &can, &command, &launcher(), streams, false).unwrap();
         assert_eq!((outcome.code, outcome.left), (3, false));
@@ -165,7 +165,7 @@ fn dropping_the_caller_ends_the_command() {
         let policy = policy(&world);
         let (plan, _) =
             plan(&policy, &can, &survey(&policy, &can).unwrap(), &["sleep".into(), "1000".into()]).unwrap();
-        let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null() };
+        let streams = Streams { stdin: null(), stdout: input.into(), stderr: Stdio::null(), report: None };
         drop(start(&plan, &launcher(), streams).unwrap());
         assert_eq!(output.read(&mut [0]).unwrap(), 0);
     }
@@ -212,7 +212,7 @@ fn the_caller_accepts_connections_of_the_inside() {
     policy.network = Network::Hosts { outside: None };
     let command = ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/3128; echo hello >&3"].map(OsString::from);
     let (plan, _) = plan(&policy, &can(), &survey(&policy, &can()).unwrap(), &command).unwrap();
-    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     let mut running = start(&plan, &launcher(), streams).unwrap();
     let http: TcpListener = running.listeners.remove(0).into();
     let mut text = String::new();
@@ -270,7 +270,7 @@ fn a_directory_that_vanished_is_an_error_and_nothing_stays() {
         let seen = survey(&policy, &can).unwrap();
         let (plan, _) = plan(&policy, &can, &seen, &["true".into()]).unwrap();
         std::fs::remove_dir(&inner).unwrap();
-        let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+        let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
         let error = start(&plan, &launcher(), streams).unwrap_err();
         assert_eq!(error.code(), 125);
         assert!(error.to_string().contains("inner"), "{error}");
@@ -283,7 +283,7 @@ fn a_directory_that_vanished_is_an_error_and_nothing_stays() {
 fn a_launcher_that_is_none_is_an_error() {
     let world = world();
     let run_with = |launcher: &str| {
-        let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+        let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
         run(&policy(&world), &can(), &["true".into()], Path::new(launcher), streams, false).unwrap_err()
     };
     assert!(matches!(run_with("/no/launcher"), LaunchError::Launcher { .. }));
@@ -293,7 +293,7 @@ fn a_launcher_that_is_none_is_an_error() {
 #[test]
 fn what_is_required_and_missing_is_refused() {
     let world = world();
-    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     let can = can().at(Level::Landlock);
     let made = world.work.join("made");
     let command = ["touch".into(), made.clone().into()];
@@ -306,7 +306,7 @@ fn what_is_required_and_missing_is_refused() {
 fn the_command_has_its_standard_input() {
     let world = world();
     let (input, mut output) = std::io::pipe().unwrap();
-    let streams = Streams { stdin: input.into(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: input.into(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     output.write_all(b"text").unwrap();
     drop(output);
     let command = ["sh", "-c", "test \"$(cat)\" = text"].map(OsString::from);

@@ -54,7 +54,7 @@ pub(crate) fn null() -> std::os::fd::OwnedFd {
 
 pub(crate) fn try_run(policy: &Policy, can: &Capabilities, command: &[&str]) -> Result<Outcome, LaunchError> {
     let command: Vec<OsString> = command.iter().map(OsString::from).collect();
-    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams = Streams { stdin: null(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     run(policy, can, &command, &launcher(), streams, false).map(|(outcome, _)| outcome)
 }
 

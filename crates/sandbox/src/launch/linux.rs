@@ -2,7 +2,7 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -99,8 +99,10 @@ pub fn start(plan: &Plan, launcher: &Path, streams: Streams) -> Result<Running, 
         scratch,
         placeholders,
     };
-    running.send(&frame, &streams.stdin).map_err(|error| protocol(error.to_string()))?;
-    drop(streams.stdin);
+    let descriptors: Vec<BorrowedFd<'_>> =
+        std::iter::once(streams.stdin.as_fd()).chain(streams.report.as_ref().map(AsFd::as_fd)).collect();
+    running.send(&frame, &descriptors).map_err(|error| protocol(error.to_string()))?;
+    drop((streams.stdin, streams.report));
     loop {
         match running.next().map_err(protocol)? {
             Some(Message::Started) => break,
@@ -158,12 +160,11 @@ impl Running {
         outcome.ok_or_else(|| LaunchError::Protocol("it ended before the command".to_owned()))
     }
 
-    fn send(&self, frame: &[u8], stdin: &OwnedFd) -> rustix::io::Result<()> {
+    fn send(&self, frame: &[u8], descriptors: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
         let Some(socket) = &self.socket else { return Err(Errno::PIPE) };
-        let descriptors = [stdin.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
         let mut rest = frame;
         while !rest.is_empty() {
             let sent = match sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL) {

@@ -126,7 +126,8 @@ fn try_with(launcher: &Path, can: &Capabilities) -> Result<(), String> {
     policy.limits.processes = Some(PROBE_PROCESSES);
     policy.files.private_tmp = (can.namespaces || can.bubblewrap.is_some()) && !launcher.starts_with("/tmp");
     let null = || std::fs::OpenOptions::new().read(true).open("/dev/null").map_err(|error| error.to_string());
-    let streams = Streams { stdin: null()?.into(), stdout: Stdio::null(), stderr: Stdio::null() };
+    let streams =
+        Streams { stdin: null()?.into(), stdout: Stdio::null(), stderr: Stdio::null(), report: None };
     let command: [OsString; 2] = [launcher.into(), "--version".into()];
     match run(&policy, can, &command, launcher, streams, false) {
         Ok((outcome, _)) if outcome.code == 0 => Ok(()),
