@@ -170,6 +170,7 @@ vocabulary! {
         Unresolved "unresolved" "a program that was not found",
         Shadowed "shadowed" "a program that the agent may have installed itself",
         Changing "changing" "something that another command may be changing",
+        Contained "contained" "something that a contained command wrote and nobody has read",
         Unreadable "unreadable" "a question that the machine did not answer",
         Language "language" "code in a language that castellan does not read",
         Flag "flag" "an option that castellan does not know",

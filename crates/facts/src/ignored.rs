@@ -40,7 +40,7 @@ pub(crate) fn add(name: &str, run: &Run, scene: &mut Scene<'_, '_, '_>) {
 
 /// Reports whether a list is unread or has a negated pattern for a file that may hold a secret.
 fn shows(list: &str, scene: &mut Scene<'_, '_, '_>) -> bool {
-    let Ok(text) = scripts::text(list, scene) else { return true };
+    let Ok(text) = scripts::data(list, scene) else { return true };
     let directory = list.rsplit_once('/').map_or("", |(directory, _)| directory);
     let mut negated = text.lines().filter_map(|line| line.trim_start().strip_prefix('!'));
     negated.any(|pattern| {

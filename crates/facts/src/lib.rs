@@ -13,6 +13,7 @@ mod builds;
 mod changed;
 mod code;
 mod command;
+mod contained;
 mod copies;
 mod declared;
 mod detours;
@@ -86,6 +87,8 @@ pub struct Setting {
     pub secret_copies: Arc<BTreeSet<String>>,
     /// An earlier call of the session opened a tunnel: an address of this machine may lead to another one.
     pub has_tunnel: bool,
+    /// Files that contained commands of any session wrote and nobody has read, symlinks resolved.
+    pub contained: Arc<BTreeSet<String>>,
     /// The session wrote more paths than these: any path may be one of them.
     pub written_is_full: bool,
     /// Paths that concurrently running calls may be changing.
@@ -119,6 +122,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     scene.budget.allow_tool();
     tools::effects(call, &mut scene, &mut facts);
     copies::report_rest(&mut scene, &mut facts);
+    contained::report(&mut scene, &mut facts);
     owner::settle(&scene, &mut facts);
     detours::settle(&scene, &mut facts);
     facts.scripts = scripts::all(&made, &scene);

@@ -24,6 +24,7 @@ use self::loaders::{
     COMPILED, IN_OWN_DIRECTORY, JS_ENDINGS, JS_RUNNERS, LOADERS, Loader, NX, PACKAGE_SCRIPT, Pattern, SOURCE,
     TEST_DIRECTORIES,
 };
+use crate::contained;
 use crate::limits::{LOADED_FILES_MAX, LOOKED_DIRECTORIES_MAX};
 use crate::next::From;
 use crate::path;
@@ -56,6 +57,7 @@ pub(crate) fn add(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if !sink.setup.remote && !sink.mode.dry {
         unread::add(name, read, sink);
     }
+    contained::add(name, read, PROGRAMS.contains(name), sink);
     if sink.setup.remote || !PROGRAMS.contains(name) {
         return;
     }

@@ -44,6 +44,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) unread: BTreeSet<String>,
     /// Directories below which version control changes files during the call.
     pub(crate) changed_trees: BTreeSet<String>,
+    /// Files of contained commands that run or are loaded in this call.
+    pub(crate) contained: BTreeSet<String>,
     /// The call passes unknown input to the code of a file.
     pub(crate) is_code_given_unknown: bool,
     /// Tasks whose analysis is in progress; prevents endless recursion.
@@ -69,6 +71,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             has_tunnel: setting.has_tunnel,
             unread: BTreeSet::new(),
             changed_trees: BTreeSet::new(),
+            contained: BTreeSet::new(),
             is_code_given_unknown: false,
             open_tasks: Vec::new(),
             locations: Locations::default(),
@@ -120,6 +123,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             Some(FileOrigin::Downloaded)
         } else if self.overlay.has_written_on_way(path)
             || paths.any(|path| written.contains(path))
+            || self.session.is_contained(path)
             || self.session.may_have_written(path)
             || *written_is_full && place != Some(Scope::System)
         {

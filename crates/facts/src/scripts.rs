@@ -15,8 +15,16 @@ use crate::scene::{Known, Scene};
 const MACHINE: &[&[u8]] =
     &[b"\x7fELF", b"\xfe\xed\xfa", b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ"];
 
-/// Returns the text of the file at this absolute path.
+/// Returns the text of the file at this absolute path, which runs or is loaded.
 pub(crate) fn text(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
+    let text = data(path, scene);
+    let real = scene.files.known.get(path).map(|known| known.path.clone());
+    real.iter().map(String::as_str).chain([path]).for_each(|path| scene.meet_contained(path));
+    text
+}
+
+/// Returns the text of the file at this absolute path, which neither runs nor is loaded as code.
+pub(crate) fn data(path: &str, scene: &mut Scene<'_, '_, '_>) -> Result<Rc<str>, Why> {
     if let Some(known) = scene.files.known.get(path) {
         return known.text.clone();
     }

@@ -7,6 +7,7 @@ use castellan_event::{Effect, EffectKind, Object, Operation, Remote, Scope, Scri
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
+use crate::contained;
 use crate::detours;
 use crate::language::SHELL;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_EFFECT};
@@ -180,6 +181,10 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
 
     /// Adds a program in another language that the command runs.
     pub(crate) fn program(&mut self, language: &str, from: From) {
+        // The commands of shell text are looked at one by one.
+        if language != SHELL {
+            contained::load(self);
+        }
         self.left.programs.push(Program {
             language: language.to_owned(),
             from,

@@ -91,7 +91,7 @@ fn of_tool(call: &Call, scene: &mut Scene<'_, '_, '_>) -> Vec<New> {
             Change::Whole(text) => Ok(text.as_str().into()),
             Change::Edited { .. } if !ways::may_be(&path) => continue,
             Change::Edited { of, replacements } => {
-                let before = absolute(of).map_or(Err(Why::File), |path| scripts::text(&path, scene));
+                let before = absolute(of).map_or(Err(Why::File), |path| scripts::data(&path, scene));
                 change::edited(before, replacements)
             }
         };

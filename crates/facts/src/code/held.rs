@@ -90,6 +90,6 @@ fn written(path: &str, real: &str, scene: &mut Scene<'_, '_, '_>) -> Vec<Result<
     if text.as_str().is_none() || !scene.overlay.has_written(real) || scene.overlay.has_changed(real) {
         return Vec::new();
     }
-    let before = scripts::text(path, scene).map(|text| text.to_string()).ok();
+    let before = scripts::data(path, scene).map(|text| text.to_string()).ok();
     [known(&text)].into_iter().chain(before.map(Ok)).collect()
 }

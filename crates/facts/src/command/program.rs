@@ -8,7 +8,7 @@ use crate::code::Own;
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::{About, Sink};
-use crate::{code, declared, scripts};
+use crate::{code, contained, declared, scripts};
 
 /// Adds the effect of running the program file; returns its path. A program without a model has an `execute` effect. A
 /// program in a directory in which the agent may have put it has the same effect.
@@ -31,11 +31,13 @@ pub(super) fn effects(
     }
     let Resolved::File(path) = resolved else {
         if model.is_none() {
+            contained::load(sink);
             let op = unmodelled(name, model, run, sink);
             sink.add_on(op, Object::Unknown(Doubt { role: None, why: Why::Unresolved }));
         }
         return None;
     };
+    sink.scene.meet_contained(&path);
     let place = sink.scene.program(&path).place;
     let is_installed = matches!(place, Some(Scope::System | Scope::Home));
     let own = if model.is_none() { code::own_program(name, run, sink.scene) } else { None };
@@ -54,6 +56,7 @@ pub(super) fn effects(
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {
+        contained::load(sink);
         let op = unmodelled(name, model, run, sink);
         let located = sink.scene.program(&path).clone();
         sink.located(op, About::default(), located);
@@ -104,6 +107,7 @@ fn is_shadowed(path: &str, place: Option<Scope>, scene: &Scene<'_, '_, '_>) -> b
     }
     scene.overlay.has_written(path)
         || scene.session.setting.written.contains(path)
+        || scene.session.is_contained(path)
         || place != Some(Scope::System)
             && (scene.session.setting.written_is_full || scene.session.has_written(path))
 }

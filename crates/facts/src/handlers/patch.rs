@@ -74,7 +74,7 @@ fn text(file: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) -> Result<String, W
     };
     let known = file.as_str().filter(|_| !sink.setup.remote);
     let known = known.and_then(|file| path::collapse(sink.cwd.as_deref(), file)).ok_or(Why::File)?;
-    scripts::text(&known, sink.scene).map(|text| text.to_string()).map_err(|_| Why::File)
+    scripts::data(&known, sink.scene).map(|text| text.to_string()).map_err(|_| Why::File)
 }
 
 fn written(names: &[String], sink: &mut Sink<'_, '_, '_, '_>) {

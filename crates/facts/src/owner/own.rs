@@ -137,10 +137,12 @@ fn is_any_strange(owner: Owner, facts: &Facts, scene: &Scene<'_, '_, '_>) -> boo
     let may_any_be_others = match owner {
         Owner::Project => {
             is_any_below(workspace, &setting.written)
+                || ChangedPath::Anywhere(workspace).is_in(&setting.contained)
                 || setting.downloaded.iter().any(|path| path.starts_with(workspace))
         }
         Owner::Session => {
             ChangedPath::Anywhere(workspace).is_in(&setting.written)
+                || ChangedPath::Anywhere(workspace).is_in(&setting.contained)
                 || ChangedPath::Tree(workspace).is_in(&setting.downloaded)
         }
     };
@@ -200,6 +202,7 @@ fn is_owners(owner: Owner, path: &str, scene: &Scene<'_, '_, '_>) -> bool {
     !may_be_written(others(owner, scene), path)
         && scene.overlay.follow(path, true) == Way::Same
         && !scene.session.is_changing(path)
+        && !scene.session.is_contained(path)
         && (owner == Owner::Project || !is_fetched())
 }
 

@@ -2,11 +2,12 @@
 //! earlier and running calls have changed.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use castellan_event::{Answer, Call, Process, Query, Recorder};
 
 use crate::Setting;
-use crate::changed::{ChangedPath, Patterns};
+use crate::changed::{ChangedPath, Patterns, is_named, may_be_anywhere};
 use crate::guard::Guarded;
 use crate::path::Places;
 
@@ -49,13 +50,22 @@ impl<'s> Session<'s> {
 
     /// Files below a directory that an earlier call of the session wrote. `begin`: the directory with its slash.
     pub(super) fn written_below<'p>(&'p self, begin: &'p str) -> impl Iterator<Item = &'p String> {
-        self.setting.written.range(begin.to_owned()..).take_while(move |path| path.starts_with(begin))
+        let below = |paths: &'p BTreeSet<String>| {
+            paths.range(begin.to_owned()..).take_while(move |path| path.starts_with(begin))
+        };
+        below(&self.setting.written).chain(below(&self.setting.contained))
+    }
+
+    /// True if a contained command wrote the file, a directory above it, or a directory whose contents are unknown.
+    pub(crate) fn is_contained(&self, path: &str) -> bool {
+        let contained = &self.setting.contained;
+        !contained.is_empty() && (is_named(contained, path) || may_be_anywhere(contained, path))
     }
 
     /// True if an earlier call of the session has written anything.
     pub(super) fn has_changes(&self) -> bool {
-        let Setting { written, downloaded, written_is_full, .. } = self.setting;
-        !written.is_empty() || !downloaded.is_empty() || *written_is_full
+        let Setting { written, downloaded, contained, written_is_full, .. } = self.setting;
+        !written.is_empty() || !downloaded.is_empty() || !contained.is_empty() || *written_is_full
     }
 
     /// True if an earlier call of the session wrote, or may have written, the file or a directory above it.
@@ -64,6 +74,7 @@ impl<'s> Session<'s> {
         let mut paths = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path]);
         *written_is_full
             || paths.any(|path| written.contains(path) || downloaded.contains(path))
+            || self.is_contained(path)
             || self.may_have_written(path)
     }
 
@@ -77,7 +88,7 @@ impl<'s> Session<'s> {
 
     /// True if an earlier call of the session wrote the file, by its name or by a pattern that may match the name.
     pub(crate) fn has_written(&self, path: &str) -> bool {
-        self.setting.written.contains(path) || self.fits_written(path)
+        self.setting.written.contains(path) || self.is_contained(path) || self.fits_written(path)
     }
 
     fn fits_written(&self, path: &str) -> bool {

@@ -115,6 +115,11 @@ impl Sink<'_, '_, '_, '_> {
                 self.task(system, verb, target.as_deref(), &located.raw);
             }
         }
+        if let Some(path) =
+            located.path.as_deref().filter(|_| kind == EffectKind::Execute && !self.setup.remote)
+        {
+            self.scene.meet_contained(path);
+        }
         // This must precede `remember`: a deletion changes the origin.
         let finds = [EffectKind::Execute, EffectKind::Read, EffectKind::Upload, EffectKind::Delete];
         let origin = located.path.as_deref().filter(|_| finds.contains(&kind) && !self.setup.remote);

@@ -4,6 +4,7 @@
 mod bad_input;
 mod bad_scripts;
 mod call;
+mod contained;
 mod dialects;
 mod inherited;
 mod limits;

@@ -1,0 +1,106 @@
+//! Files that a contained command wrote: running or loading one is Opaque code, whatever is in it.
+
+use std::collections::BTreeSet;
+
+use castellan_event::{Recorder, Role, Why};
+use castellan_facts::{ChangedPath, Setting, analyse};
+
+use crate::call;
+use crate::machine::Machine;
+use crate::machine::There::{self, Link, Text};
+
+const THERE: &[(&str, There)] = &[
+    ("/w/run.sh", Text("echo hi\n")),
+    ("/w/other.sh", Text("echo hi\n")),
+    ("/w/calls.sh", Text("sh run.sh\n")),
+    ("/w/alias.sh", Link("/w/run.sh")),
+    ("/w/lib/a.sh", Text("echo hi\n")),
+    ("/w/app.py", Text("print(1)\n")),
+    ("/w/notes.md", Text("text\n")),
+    ("/v/run.sh", Text("echo hi\n")),
+];
+
+/// Returns the targets of the Opaque parts for contained files.
+fn found(command: &str, contained: &[&str]) -> Vec<String> {
+    let contained: BTreeSet<String> = contained.iter().map(|path| (*path).to_owned()).collect();
+    let setting = Setting { workspace: "/w".to_owned(), contained: contained.into(), ..Setting::default() };
+    let machine = Machine(THERE);
+    let facts = analyse(&call::shell("codex", command), &setting, &mut Recorder::new(&machine));
+    let of = facts.effects.iter().filter(|effect| effect.why() == Some(Why::Contained));
+    of.map(|effect| {
+        assert_eq!(effect.role(), Some(Role::Code));
+        effect.target().unwrap_or_default().to_owned()
+    })
+    .collect()
+}
+
+#[test]
+fn running_or_loading_a_contained_file_is_opaque() {
+    let script: &[&str] = &["/w/run.sh"];
+    for command in [
+        "sh run.sh",
+        "bash ./run.sh",
+        ". ./run.sh",
+        "sh calls.sh",
+        "sh < run.sh",
+        "cd /w && sh run.sh",
+        "timeout 5 sh run.sh",
+    ] {
+        assert_eq!(found(command, script), ["/w/run.sh"], "{command}");
+    }
+    // Both names of the file are told.
+    assert!(found("sh alias.sh", script).contains(&"/w/run.sh".to_owned()));
+    for command in
+        ["cat run.sh", "ls", "git status", "sh other.sh", "rm run.sh", "grep x run.sh", "sh /v/run.sh"]
+    {
+        assert_eq!(found(command, script), [""; 0], "{command}");
+        assert_eq!(found(command, &[]), [""; 0], "{command}");
+    }
+    // A directory, and a workspace in which a command still runs.
+    assert_eq!(found("sh lib/a.sh", &["/w/lib"]), ["/w/lib/a.sh"]);
+    assert_eq!(found("sh other.sh", &[&ChangedPath::Anywhere("/w").stored()]), ["/w/other.sh"]);
+    assert_eq!(found("sh /v/run.sh", &[&ChangedPath::Anywhere("/w").stored()]), [""; 0]);
+}
+
+#[test]
+fn a_tool_that_loads_a_project_may_load_any_contained_file() {
+    let module: &[&str] = &["/w/src/module.x"];
+    for command in [
+        "make",
+        "cargo test",
+        "npm test",
+        "python3 app.py",
+        "python3 -c 'import a'",
+        "gcc a.c",
+        "./tool",
+        "docker build .",
+        "cd src && make",
+        "make -C src",
+    ] {
+        assert_eq!(found(command, module), module, "{command}");
+        assert_eq!(found(command, &["/w/notes.md"]), [""; 0], "{command}");
+    }
+    for command in ["make --version", "cat src/module.x", "git commit -m x", "sh other.sh"] {
+        assert_eq!(found(command, module), [""; 0], "{command}");
+    }
+    // Packages are installed by the files that name them.
+    for command in ["npm install", "cargo add x", "go get x"] {
+        assert_eq!(found(command, module), [""; 0], "{command}");
+    }
+    assert_eq!(found("npm install", &["/w/package.json"]), ["/w/package.json"]);
+    assert_eq!(found("npm install", &["/w/.npmrc"]), ["/w/.npmrc"]);
+    assert_eq!(found("pip install -e .", &["/w/setup.py"]), ["/w/setup.py"]);
+    // The project around the directory of the command, if that is another one.
+    assert_eq!(found("make -C /v", module), module);
+    assert_eq!(found("make -C /v", &["/v/rules.mk"]), ["/v/rules.mk"]);
+    assert_eq!(found("make", &["/v/rules.mk"]), [""; 0]);
+}
+
+#[test]
+fn of_many_files_the_first_are_told() {
+    let files: Vec<String> = (10..40).map(|number| format!("/w/{number}.sh")).collect();
+    let contained: Vec<&str> = files.iter().map(String::as_str).collect();
+    let command = files.iter().map(|file| format!("sh {file}; ")).collect::<String>();
+    assert_eq!(found(&command, &contained), contained[..8]);
+    assert_eq!(found(&command, &[]), [""; 0]);
+}
