@@ -8,6 +8,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod contained;
 pub(crate) mod daemon;
 pub(crate) mod diff;
 pub(crate) mod doctor;
@@ -91,6 +92,9 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Run a command in a sandbox, and show what this machine enforces
     Sandbox(sandbox::Options),
+    /// Run the command of a ticket in a sandbox; castellan puts this into calls of agents
+    #[command(hide = true)]
+    Contained(contained::Options),
     /// Put a plan in force, propose one, approve its scope, show the departures
     #[command(subcommand)]
     Plan(plan::Command),
@@ -166,6 +170,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Keep(options) => keep::run(global, options),
         Command::Run(options) => run::run(global, options),
         Command::Sandbox(options) => sandbox::run(global, options),
+        Command::Contained(options) => contained::run(global, options),
         Command::Plan(command) => plan::run(global, command),
         Command::Trust(options) => trust::run(global, options),
         Command::Presence(command) => presence::run(global, command),

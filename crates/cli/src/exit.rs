@@ -48,10 +48,14 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (
         Exit::RunFailed,
         125,
-        "of `run` and `sandbox run`: castellan failed; the agent or command did not start, or is ended",
+        "of `run`, `sandbox run` and `contained`: castellan failed; the agent or command did not start, or is ended",
     ),
-    (Exit::NotExecutable, 126, "of `run` and `sandbox run`: the agent or command cannot be executed"),
-    (Exit::NotFound, 127, "of `run` and `sandbox run`: the agent or command is not found"),
+    (
+        Exit::NotExecutable,
+        126,
+        "of `run`, `sandbox run` and `contained`: the agent or command cannot be executed",
+    ),
+    (Exit::NotFound, 127, "of `run`, `sandbox run` and `contained`: the agent or command is not found"),
 ];
 
 impl Exit {

@@ -149,5 +149,8 @@ pub(crate) const FORWARDED_CONNECTIONS_MAX: usize = 128;
 /// Bytes of the system's certificates: they have some 200 KiB.
 pub(crate) const CERTIFICATES_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// Bytes that the shell of a contained command reports as its directory: a path (PATH_MAX) and its line end.
+pub(crate) const DIRECTORY_BYTES_MAX: u64 = 4097;
+
 /// Calls that `castellan undo` lists: people undo one of the last.
 pub(crate) const UNDO_LISTED_MAX: usize = 50;

@@ -54,6 +54,18 @@ pub(crate) struct Request<'r> {
     pub(crate) hosts: &'r [String],
     /// Nothing runs unless the kernel enforces every part.
     pub(crate) is_required: bool,
+    /// The command of a ticket.
+    pub(crate) contained: Option<Contained<'r>>,
+}
+
+/// What the daemon knows of a contained command. The environment of the agent may say something else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Contained<'r> {
+    /// The only directory that the command may write.
+    pub(crate) workspace: &'r Path,
+    pub(crate) user_home: &'r Path,
+    pub(crate) other_homes: &'r [PathBuf],
+    pub(crate) capabilities: &'r Capabilities,
 }
 
 /// The kernel does not enforce every part of a sandbox, and the settings require all.
@@ -91,24 +103,33 @@ pub(crate) struct Started {
 /// Prepares the sandbox of a command. Nothing runs yet.
 pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
     let launcher = launcher()?;
-    let capabilities = capabilities::known(&launcher, request.layout.home());
+    let capabilities = match request.contained {
+        Some(contained) => contained.capabilities.clone(),
+        None => capabilities::known(&launcher, request.layout.home()),
+    };
     let directory = match request.directory {
         Some(directory) => directory.to_owned(),
         None => {
             std::env::current_dir().context("the working directory has vanished: start in another one")?
         }
     };
-    let workspace = find_workspace(&directory).context("the workspace cannot be found")?;
-    let user_home = Directories::of_environment()?.home;
+    let (workspace, user_home) = match request.contained {
+        Some(contained) => (contained.workspace.to_owned(), contained.user_home.to_owned()),
+        None => {
+            let found = find_workspace(&directory).context("the workspace cannot be found")?;
+            (PathBuf::from(found), Directories::of_environment()?.home)
+        }
+    };
     let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let wanted = SandboxRequest {
         in_force: request.in_force,
         user_home: &user_home,
+        other_homes: request.contained.map_or(&[], |contained| contained.other_homes),
         layout: request.layout,
-        workspace: Path::new(&workspace),
+        workspace: &workspace,
         directory: &directory,
         agent: request.agent,
-        is_unread: false,
+        is_unread: request.contained.is_some(),
         has_terminal: rustix::termios::isatty(rustix::stdio::stdin()),
     };
     let mut policy = sandbox_policy(&wanted, request.environment, &all)?;
@@ -178,11 +199,12 @@ fn proxy(listener: TcpListener, egress: &Egress, record: &Arc<NetworkRecord>) ->
     started.context("the sandbox's proxy does not start")
 }
 
-/// Runs a command to the end of everything in its sandbox. Signals to this process go to the command.
-pub(crate) fn run(prepared: Prepared) -> anyhow::Result<Outcome> {
+/// Runs a command to the end of everything in its sandbox. Signals to this process go to the command. `report`: descriptor 3
+/// of the command.
+pub(crate) fn run(prepared: Prepared, report: Option<OwnedFd>) -> anyhow::Result<Outcome> {
     // Before the start: afterwards a signal could end this process alone.
     let caught = signals::catch().context("signals cannot be caught")?;
-    let started = prepared.start(None)?;
+    let started = prepared.start(None, report)?;
     caught.forward(started.launcher()?).context("signals cannot be forwarded")?;
     Ok(started.wait()?)
 }
@@ -201,11 +223,12 @@ impl Started {
 
 impl Prepared {
     /// Starts the command. `stdout`: `None` is that of this process.
-    pub(crate) fn start(mut self, stdout: Option<Stdio>) -> anyhow::Result<Started> {
+    pub(crate) fn start(mut self, stdout: Option<Stdio>, report: Option<OwnedFd>) -> anyhow::Result<Started> {
         let mut streams = Streams::inherit().context("no descriptor for the sandbox")?;
         if let Some(stdout) = stdout {
             streams.stdout = stdout;
         }
+        streams.report = report;
         let started = castellan_sandbox::start(&self.plan, &self.launcher, streams);
         let mut running = started.inspect_err(|_| capabilities::forget(&self.home))?;
         let mut listeners: Vec<OwnedFd> = running.listeners.drain(..).collect();

@@ -5,6 +5,7 @@
 
 mod call;
 mod client;
+mod contained;
 mod halt;
 mod listener;
 mod plan;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::call::{GrantScope, GrantedCall, PendingCall, ShownCall};
 pub use self::client::{AskSecret, ControlClient, ControlError};
+pub use self::contained::{ContainedEnd, ContainedOutcome, ContainedRun};
 pub use self::halt::{EndedProcess, HaltOf, HaltReport, HaltStatus};
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
@@ -199,6 +201,18 @@ pub enum ControlRequest {
     },
     /// Returns the settings of sandboxes that hold for the requesting process.
     Sandbox,
+    /// Uses up the ticket of a contained command, which the requesting process then runs.
+    Redeem {
+        /// The ticket.
+        ticket: String,
+    },
+    /// Reports the end of a contained command. Only the process that redeemed its ticket may.
+    ContainedEnd {
+        /// The ticket.
+        ticket: String,
+        /// The end.
+        end: ContainedEnd,
+    },
     /// Records what the requesting process saw of the agent in its run. Only the process that registered a run may.
     Note {
         /// The kind.
@@ -264,6 +278,8 @@ impl ControlRequest {
             | ControlRequest::Plans
             | ControlRequest::Run { .. }
             | ControlRequest::Sandbox
+            | ControlRequest::Redeem { .. }
+            | ControlRequest::ContainedEnd { .. }
             | ControlRequest::Note { .. }
             | ControlRequest::Halt { .. }
             | ControlRequest::Resume { .. }
@@ -305,6 +321,8 @@ impl ControlRequest {
                 | ControlRequest::Sandbox
                 | ControlRequest::ShowPlan { .. }
                 | ControlRequest::ProposePlan { .. }
+                | ControlRequest::Redeem { .. }
+                | ControlRequest::ContainedEnd { .. }
                 | ControlRequest::Note { .. }
                 | ControlRequest::Checkpoints
                 | ControlRequest::Diff { .. }
@@ -341,6 +359,10 @@ pub enum ControlResponse {
     Run(RunInForce),
     /// The settings of sandboxes.
     Sandbox(Box<SandboxInForce>),
+    /// A contained command may start.
+    Contained(Box<ContainedRun>),
+    /// The end of a contained command is stored.
+    ContainedOver(ContainedOutcome),
     /// The agents are halted.
     Halted(HaltReport),
     /// The checkpoints, the oldest first.

@@ -2,6 +2,7 @@
 
 mod connections;
 mod consent;
+mod contained;
 mod halt;
 mod plans;
 mod runs;
@@ -165,6 +166,12 @@ impl ControlServer {
             ControlRequest::Run { profile, is_sandboxed } => {
                 let run = self.start_run(profile.as_deref(), *is_sandboxed, peer);
                 return run.map(ControlResponse::Run);
+            }
+            ControlRequest::Redeem { ticket } => {
+                return self.redeem(ticket, peer).map(|run| ControlResponse::Contained(Box::new(run)));
+            }
+            ControlRequest::ContainedEnd { ticket, end } => {
+                return self.end_contained(ticket, end, peer).map(ControlResponse::ContainedOver);
             }
             ControlRequest::Note { kind, text } => self.note_run(*kind, text, peer)?,
             ControlRequest::Checkpoints => return Ok(ControlResponse::Checkpoints(self.checkpoints())),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use castellan_event::{Call, Facts, Recorder};
 use castellan_facts::{Setting, analyse};
@@ -35,7 +34,7 @@ pub(crate) fn facts_after(
         downloaded: changed.origins.downloaded,
         secret_copies: changed.origins.secret_copies,
         has_tunnel: changed.has_tunnel,
-        contained: Arc::default(),
+        contained: changed.contained,
         written_is_full: changed.is_full,
     };
     analyse(call, &setting, world)

@@ -4,6 +4,7 @@ mod asked;
 mod begun;
 mod checkpoint;
 mod consent;
+mod contained;
 mod containment;
 mod failure;
 mod grounds;
@@ -36,6 +37,7 @@ use castellan_wire::{Reply, Request};
 use self::asked::{Asked, Whose};
 pub(crate) use self::begun::begun;
 pub use self::checkpoint::checkpoint_id;
+pub(crate) use self::contained::counted;
 use self::containment::Containing;
 use self::failure::Failure;
 pub(crate) use self::halt::{HaltCount, Halting};
@@ -46,6 +48,7 @@ pub(crate) use self::runs::{CONFIGURED, HeldProfile};
 use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
+use crate::containment::Containment;
 use crate::held::HeldCalls;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own};
@@ -87,6 +90,8 @@ pub(crate) struct Judge {
     prompts: Prompts,
     reviews: Reviews,
     containing: Containing,
+    /// `None`: no call is contained.
+    containment: OnceLock<Arc<Containment>>,
     undo: Undo,
     /// Shows a pending call on the desktop.
     notify: fn(AgentId, &str, RequestId, &[String]),
@@ -119,7 +124,8 @@ impl Judge {
             peers,
             prompts,
             reviews: Reviews::default(),
-            containing: Containing::OFF,
+            containing: Containing::BY_TICKET,
+            containment: OnceLock::new(),
             undo: Undo::default(),
             notify: notification::show,
         }

@@ -12,6 +12,7 @@ mod clock;
 mod compile;
 mod config;
 mod configured;
+mod containment;
 mod control;
 mod control_server;
 mod explanation;
@@ -75,12 +76,13 @@ pub use config::{
     Reload, Setting, Settled, Sourced, Value, json_schema, markdown, presets, read_config, settable_key,
     write_mode,
 };
+pub use containment::contained_settings;
 pub use control::{
-    AskSecret, ControlClient, ControlError, ControlRequest, ControlResponse, DecidedWorkspace, EndedProcess,
-    GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus, LimitsInForce, ListedCheckpoint, ListedPlan,
-    PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall,
-    ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, StatusReport, TrustDecision, UndoReport,
-    UndoStatus, UnguardedAgent, VerdictCounts,
+    AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
+    ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
+    LimitsInForce, ListedCheckpoint, ListedPlan, PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote,
+    RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide,
+    StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -457,6 +457,36 @@ pub(crate) const TRIAL_S: u64 = 14 * 24 * 60 * 60;
 /// Attempts to read a journal while its daemon rewrites it, which takes some milliseconds.
 pub(crate) const JOURNAL_READS_MAX: usize = 3;
 
+/// Files of one contained call that are stored by name: a build writes thousands. Of more, directories are stored.
+pub(crate) const CONTAINED_FILES_PER_CALL_MAX: usize = 8 * 1024;
+
+/// Files of all contained calls that are stored by name: some MB. Over it, the largest call counts as its whole workspace.
+pub(crate) const CONTAINED_FILES_MAX: usize = 64 * 1024;
+
+/// Contained calls whose files wait for a person. Over it, the oldest two of one workspace become one.
+pub(crate) const CONTAINED_CALLS_MAX: usize = 1024;
+
+/// Contained calls between decision and start, over all agents. An agent starts a call at once, or waits for a person.
+pub(crate) const TICKETS_MAX: usize = 256;
+
+/// Contained calls of one agent process between decision and start.
+pub(crate) const TICKETS_PER_AGENT_MAX: usize = 32;
+
+/// Seconds from the decision to the start of a contained call. A person may think about the agent's prompt meanwhile.
+pub(crate) const TICKET_S: u64 = 15 * 60;
+
+/// Contained calls that run at once. Each is a process tree of its own.
+pub(crate) const CONTAINED_RUNNING_MAX: usize = 128;
+
+/// Bytes of the text of a contained call: the largest argument of a program (Linux MAX_ARG_STRLEN), less a page.
+pub(crate) const CONTAINED_TEXT_BYTES_MAX: usize = 124 * 1024;
+
+/// Seconds until the next probe after a sandbox failed. A probe takes some 100 ms of processor time.
+pub(crate) const PROBE_PAUSE_S: u64 = 60;
+
+/// Hosts that a contained command reaches: those that an understood command names.
+pub(crate) const CONTAINED_HOSTS_MAX: usize = 16;
+
 /// Paths that a checkpoint names. A call that names more changes the workspace as a whole.
 pub(crate) const CHECKPOINT_PATHS_MAX: usize = 1000;
 

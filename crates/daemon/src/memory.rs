@@ -5,6 +5,7 @@ mod answering;
 mod changes;
 mod consequence;
 mod consequences;
+mod contained;
 mod decided;
 mod entry;
 mod granting;

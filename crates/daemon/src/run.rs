@@ -13,6 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::clock::wall;
 use crate::configured::servers_before;
+use crate::containment::Containment;
 use crate::control_server::{Connections, ControlServer, Signal};
 use crate::facts::own_paths;
 use crate::gaps;
@@ -92,6 +93,7 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         Plans::new(layout.state()),
         Arc::clone(&peers),
     ));
+    judge.contain_with(Containment::new(layout.clone()));
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     for problem in judge.undo().open(&layout.checkpoints()) {
@@ -166,6 +168,7 @@ fn keep_house(
         }
         judge.mend_state();
         judge.end_runs();
+        judge.keep_contained();
         if let Ok(store) = judge.undo().store() {
             store.prune();
         }

@@ -22,6 +22,8 @@ pub struct SandboxRequest<'w> {
     pub in_force: &'w SandboxInForce,
     /// The user's home.
     pub user_home: &'w Path,
+    /// Directories that may also be the user's home. Their secrets are hidden, too.
+    pub other_homes: &'w [PathBuf],
     /// The files of castellan.
     pub layout: &'w Layout,
     /// The workspace: absolute, symlinks resolved.
@@ -98,7 +100,11 @@ pub fn sandbox_policy(
     let own = wanted.agent.unwrap_or(&none);
     writable.extend(own.writable.iter().filter(|path| path.exists()).cloned());
     protected.extend(own.kept.iter().cloned());
-    let mut secret = paths::secrets(user_home, wanted.workspace, &own.writable);
+    let homes = || std::iter::once(user_home).chain(wanted.other_homes.iter().map(PathBuf::as_path));
+    let mut secret: Vec<PathBuf> =
+        homes().flat_map(|home| paths::secrets(home, wanted.workspace, &own.writable)).collect();
+    secret.sort();
+    secret.dedup();
     secret.extend(paths::hidden_state(wanted.layout.state(), wanted.directory));
     let mut sockets = paths::sockets(all);
     sockets.push(wanted.layout.home().control_socket());
@@ -128,7 +134,8 @@ pub fn sandbox_policy(
 
 /// Returns the workspace and the directories of the settings.
 fn workspace_roots(wanted: &SandboxRequest<'_>) -> Result<Vec<PathBuf>, SandboxPolicyError> {
-    if wanted.user_home.starts_with(wanted.workspace) {
+    let is_in_workspace = |home: &Path| home.starts_with(wanted.workspace);
+    if is_in_workspace(wanted.user_home) || wanted.other_homes.iter().any(|home| is_in_workspace(home)) {
         return Err(SandboxPolicyError::Home(wanted.workspace.to_owned()));
     }
     let further = wanted.in_force.writable.iter().map(|text| match text.strip_prefix("~/") {

@@ -131,6 +131,7 @@ fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
         agent: None,
         hosts: &run.hosts,
         is_required: in_force.mode != SandboxMode::Prefer.as_str(),
+        contained: None,
     })?;
     let lines = sandbox::lines(&prepared.report);
     if run.report {
@@ -143,7 +144,7 @@ fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
         client.start_run(None, true)?;
     }
     client.note_run(castellan_daemon::RunNote::Sandbox, &sandbox::record(&prepared.report))?;
-    let outcome = sandbox::run(prepared)?;
+    let outcome = sandbox::run(prepared, None)?;
     if outcome.reason == Reason::OutOfTime {
         write_messages(
             &mut anstream::stderr(),

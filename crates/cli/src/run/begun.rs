@@ -49,7 +49,7 @@ impl Begun {
             }
             false => (None, None),
         };
-        let started = sandbox.start(to)?;
+        let started = sandbox.start(to, None)?;
         Ok(Begun { agent: started.launcher()?, stdout, sandbox: Some(started) })
     }
 

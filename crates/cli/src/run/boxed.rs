@@ -52,6 +52,7 @@ pub(crate) fn prepare(
         agent: Some(&own),
         hosts: &needed_hosts(agent, variable),
         is_required: in_force.mode != SandboxMode::Prefer.as_str(),
+        contained: None,
     })?;
     sandbox::warn_of_missing(&prepared.report)?;
     if prepared.report.is_enforced() {

@@ -8,10 +8,10 @@ use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_fra
 use serde_json::Value as Json;
 
 use super::{
-    CONTROL_VERSION, ControlRequest, ControlResponse, DecidedWorkspace, Envelope, GrantScope, GrantedCall,
-    HaltOf, HaltReport, Known, ListedCheckpoint, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote,
-    SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport,
-    is_readable, listener,
+    CONTROL_VERSION, ContainedEnd, ContainedOutcome, ContainedRun, ControlRequest, ControlResponse,
+    DecidedWorkspace, Envelope, GrantScope, GrantedCall, HaltOf, HaltReport, Known, ListedCheckpoint,
+    ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce, Secret, ShownCall,
+    ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -235,6 +235,20 @@ impl ControlClient {
         Ok(*settings)
     }
 
+    /// Uses up a ticket. An error if it is not valid for this process: then nothing may run.
+    pub fn redeem(&self, ticket: &str) -> Result<ContainedRun, ControlError> {
+        let response = self.ask(&ControlRequest::Redeem { ticket: ticket.to_owned() })?;
+        let ControlResponse::Contained(run) = response else { return Err(no("command")) };
+        Ok(*run)
+    }
+
+    /// Reports the end of the command of a ticket that this process has redeemed.
+    pub fn end_contained(&self, ticket: &str, end: ContainedEnd) -> Result<ContainedOutcome, ControlError> {
+        let response = self.ask(&ControlRequest::ContainedEnd { ticket: ticket.to_owned(), end })?;
+        let ControlResponse::ContainedOver(outcome) = response else { return Err(no("outcome")) };
+        Ok(outcome)
+    }
+
     /// Records what this process saw of the agent in its run. An error unless this process registered the run.
     pub fn note_run(&self, kind: RunNote, text: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Note { kind, text: text.to_owned() })
@@ -329,6 +343,8 @@ impl ControlClient {
             | ControlResponse::Plans(_)
             | ControlResponse::Run(_)
             | ControlResponse::Sandbox(_)
+            | ControlResponse::Contained(_)
+            | ControlResponse::ContainedOver(_)
             | ControlResponse::Halted(_)
             | ControlResponse::Checkpoints(_)
             | ControlResponse::Diff(_)

@@ -31,7 +31,7 @@ pub struct SandboxInForce {
 }
 
 /// The limits of resources; 0: none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LimitsInForce {
     /// Processes at once.
     pub processes: u32,

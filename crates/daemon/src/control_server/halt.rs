@@ -31,6 +31,8 @@ impl ControlServer {
         }
         let place = self.halt_place(of)?;
         let halted = self.judge.halt(place.clone(), argument.clone());
+        // A call that was decided before, and has not started, does not start any more.
+        self.judge.end_tickets();
         // Recorded second: a full disk delays no halt, and keeps no process alive.
         let concluded = self.conclude("halt", &argument, peer, halted);
         let report =

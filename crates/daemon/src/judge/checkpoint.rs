@@ -26,6 +26,12 @@ pub fn checkpoint_id(call: u64) -> String {
     format!("c{call:016x}")
 }
 
+/// The number of the record of the call before which a checkpoint was made.
+pub(super) fn call_of(id: &str) -> Option<u64> {
+    let call = u64::from_str_radix(id.strip_prefix('c')?, 16).ok()?;
+    (checkpoint_id(call) == id).then_some(call)
+}
+
 impl Judge {
     /// The store of checkpoints.
     pub(crate) fn undo(&self) -> &Undo {
@@ -50,8 +56,21 @@ impl Judge {
         })
     }
 
-    /// Settles a call whose changes a person keeps. Its checkpoint goes.
+    /// Makes the checkpoint of the workspace before a call runs contained, unless there is one.
+    pub(super) fn checkpoint_contained(
+        &self,
+        (asked, call, whose): (&Asked<'_>, &Call, &Whose),
+    ) -> Result<(), String> {
+        let id = checkpoint_id(call.correlation_id);
+        if self.undo.store()?.has(&id) {
+            return Ok(());
+        }
+        self.take(asked, call, whose.inside(), &Need::Workspace).inspect_err(|why| self.undo.failed(why))
+    }
+
+    /// Settles a call whose changes a person keeps. Its checkpoint goes, and its files count as read.
     pub(crate) fn keep_changes(&self, id: &str) {
+        self.settle_files(id);
         if let Ok(store) = self.undo.store() {
             store.remove(id);
         }

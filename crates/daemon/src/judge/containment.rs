@@ -1,12 +1,15 @@
 //! The sandbox of a call: another command takes the place of the call's own in the answer. It must not know how a sandbox is
 //! made, or what the command does.
 
+use std::collections::BTreeSet;
+
 use castellan_agents::{self as agents, AgentId};
-use castellan_event::{Call, ObligationKind};
-use castellan_policy::Failed;
+use castellan_event::{Call, Effect, Facts, ObligationKind};
+use castellan_policy::{CONTAINED_EFFECTS, Failed};
 use serde_json::Value as Json;
 
 use super::{Asked, Judge, Whose};
+use crate::limits::CONTAINED_HOSTS_MAX;
 
 /// The way to run calls in a sandbox.
 #[derive(Debug, Clone, Copy)]
@@ -17,14 +20,24 @@ pub(super) struct Containing {
     pub(super) command: ContainedCommand,
 }
 
-type ContainedCommand = fn(&Judge, (&Asked<'_>, &Call, &Whose), policy: &str) -> Result<String, Failed>;
+type ContainedCommand =
+    fn(&Judge, (&Asked<'_>, &Call, &Whose), facts: &Facts, policy: &str) -> Result<String, Failed>;
 
 impl Containing {
-    /// No call runs in a sandbox.
-    pub(super) const OFF: Containing = Containing {
-        is_able: |_| false,
-        command: |_, _, _| Err(Failed::contain("this version of castellan makes no sandbox for a call")),
+    /// By a ticket of the daemon.
+    pub(super) const BY_TICKET: Containing = Containing {
+        is_able: Judge::contains,
+        command: |judge, of, facts, policy| {
+            let hosts = if policy == CONTAINED_EFFECTS { hosts_of(facts) } else { Vec::new() };
+            judge.contained_command(of, hosts)
+        },
     };
+}
+
+/// Returns the hosts that the effects of a call name.
+fn hosts_of(facts: &Facts) -> Vec<String> {
+    let hosts: BTreeSet<&str> = facts.effects.iter().filter_map(Effect::host).collect();
+    hosts.into_iter().filter(|host| !host.is_empty()).take(CONTAINED_HOSTS_MAX).map(str::to_owned).collect()
 }
 
 /// A command in the place of a call's own.
@@ -53,13 +66,18 @@ impl Judge {
     }
 
     /// Makes the command for a call that is to run in a sandbox.
-    pub(super) fn contain(&self, of: (&Asked<'_>, &Call, &Whose), policy: &str) -> Result<Rewrite, Failed> {
+    pub(super) fn contain(
+        &self,
+        of: (&Asked<'_>, &Call, &Whose),
+        facts: &Facts,
+        policy: &str,
+    ) -> Result<Rewrite, Failed> {
         let (asked, call, whose) = of;
         if let Some(why) = self.own_rule_against(asked, call, whose) {
             let what = "the agent's own rules might stop this call, and would not see it";
             return Err(Failed::contain(format!("{what}: {why}")));
         }
-        let command = (self.containing.command)(self, of, policy)?;
+        let command = (self.containing.command)(self, of, facts, policy)?;
         let input = agents::rewritten_input(asked.agent, call, &command);
         let input = input.ok_or_else(|| Failed::contain("the agent runs no other command"))?;
         Ok(Rewrite { command, input })

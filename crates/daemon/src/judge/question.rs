@@ -62,7 +62,7 @@ impl Judge {
         let mut meet = |action: &Action, decision: &Decision| match action {
             Action::Review => self.review(of, &grounds, decision),
             Action::Contain { policy } => {
-                rewrite = Some(self.contain(of, policy)?);
+                rewrite = Some(self.contain(of, &grounds.facts, policy)?);
                 Ok(())
             }
             Action::Checkpoint => self.checkpoint(of, &grounds.facts, decision),
@@ -123,6 +123,8 @@ impl Judge {
         let risks = Risks::of(&facts);
         let number = earlier.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
+            // The files of a contained call are compared at its end.
+            let facts = if rewrite.is_some() { Facts { scripts: Vec::new(), ..facts } } else { facts };
             let begun = begun(call, number, facts, whose.inside());
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);

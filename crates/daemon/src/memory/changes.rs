@@ -10,7 +10,7 @@ use castellan_event::ScriptFile;
 use castellan_facts::{may_be_anywhere, may_be_written, names};
 
 pub(crate) use self::origins::Origins;
-use self::within::keep_within;
+pub(super) use self::within::keep_within;
 use super::entry::Entry;
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
 use crate::session_key::SessionKey;
@@ -35,6 +35,8 @@ pub(crate) struct Changed {
     pub(crate) is_full: bool,
     /// Paths of calls that may still run.
     pub(crate) changing: BTreeSet<String>,
+    /// Files that contained calls of any session wrote.
+    pub(crate) contained: Arc<BTreeSet<String>>,
 }
 
 /// A call that may run now, and its writes.
@@ -132,6 +134,16 @@ impl Changes {
         })
     }
 
+    /// Returns the sessions with a call that may still run, but for the call with this number, and that runs a file in a
+    /// workspace.
+    pub(super) fn running_code_in(&self, workspace: &str, but: u64) -> impl Iterator<Item = &SessionKey> {
+        let is_inside = move |script: &ScriptFile| {
+            script.path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let runs = move |open: &Open| open.call != but && open.scripts.iter().any(is_inside);
+        self.sessions.iter().filter(move |(_, session)| session.open.iter().any(runs)).map(|(root, _)| root)
+    }
+
     /// Registers a call that may run now and writes paths or runs scripts. A repeated call begins once. Returns a call
     /// that lost its place to this one.
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
@@ -220,7 +232,14 @@ impl Session {
         let others = self.open.iter().filter(|open| Some(open.call) != call);
         let changing = others.flat_map(|open| &open.paths).cloned().collect();
         let (has_tunnel, is_full) = (self.has_tunnel, self.is_full);
-        Changed { written, origins: self.origins.clone(), has_tunnel, is_full, changing }
+        Changed {
+            written,
+            origins: self.origins.clone(),
+            has_tunnel,
+            is_full,
+            changing,
+            ..Changed::default()
+        }
     }
 
     /// `room`: number of paths that all sessions together may still add.

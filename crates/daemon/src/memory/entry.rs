@@ -16,11 +16,12 @@ use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject};
 use crate::session_key::SessionKey;
 
 /// Version of the journal's format.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
 /// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
+/// Before version 6 there are no contained calls.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -182,6 +183,25 @@ pub(super) enum Entry {
     /// A person has ended a halt.
     HaltOver {
         place: HaltPlace,
+    },
+    /// A contained call may write files of a workspace from now on. `call`: the number of its record.
+    Contained {
+        call: u64,
+        workspace: String,
+    },
+    /// A contained call has ended, and wrote these files.
+    ContainedOver {
+        call: u64,
+        workspace: String,
+        written: Vec<String>,
+    },
+    /// A person has kept or undone what a contained call wrote.
+    ContainedSettled {
+        call: u64,
+    },
+    /// A person has committed files, or has read them in another way.
+    ContainedRead {
+        files: Vec<String>,
     },
     /// A person has decided about a workspace; `None` removes the decision.
     Trust {

@@ -10,6 +10,7 @@ use castellan_policy::RequestId;
 use super::changes::{Before, Begun, Changes, Origins};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
+use super::contained::ContainedFiles;
 use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
 use super::halt::Halt;
 use super::halts::Halts;
@@ -35,6 +36,8 @@ pub(super) struct Lasting {
     /// Writes of sessions outlive policies, too.
     pub(super) changes: Changes,
     pub(super) consequences: Consequences,
+    /// Files that contained calls wrote. They outlive sessions: a person settles them.
+    pub(super) contained: ContainedFiles,
     /// Pending calls and grants.
     pub(super) requests: Requests,
     pub(super) trust: Trust,
@@ -59,6 +62,7 @@ impl Lasting {
             marks: Marks::default(),
             changes: Changes::default(),
             consequences: Consequences::default(),
+            contained: ContainedFiles::default(),
             requests: Requests::default(),
             trust: Trust::default(),
             plans: Plans::default(),
@@ -106,6 +110,7 @@ impl Lasting {
             .chain(self.marks.entries())
             .chain(self.changes.entries())
             .chain(self.consequences.entries())
+            .chain(self.contained.entries())
             .chain(suspects)
             .chain(granted)
             .chain(trust)
@@ -179,6 +184,10 @@ impl Lasting {
             Entry::RunOver { process } => self.runs.end(process),
             Entry::Halt { place, of, at_ms } => self.halts.put(Halt { place, of, at_ms }),
             Entry::HaltOver { place } => self.halts.end(&place),
+            Entry::Contained { call, workspace } => self.contained.begin(call, workspace),
+            Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
+            Entry::ContainedSettled { call } => self.contained.settle(call),
+            Entry::ContainedRead { files } => self.contained.read(&files),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),
@@ -352,6 +361,10 @@ impl Entry {
             | Entry::RunAgentsOver { .. }
             | Entry::RunOver { .. }
             | Entry::HaltOver { .. }
+            | Entry::Contained { .. }
+            | Entry::ContainedOver { .. }
+            | Entry::ContainedSettled { .. }
+            | Entry::ContainedRead { .. }
             | Entry::Trust { .. }
             | Entry::Servers { .. }
             | Entry::Requests { .. } => 0,

@@ -8,20 +8,37 @@ impl Memory {
     /// The session's writes so far; see [`changes::Changes::of`].
     pub(crate) fn changed(&self, root: &SessionKey, but: Option<u64>) -> Option<Changed> {
         let changed = self.lasting.changes.of(root, but);
-        match self.is_suspect(root) {
+        let changed = match self.is_suspect(root) {
             true => Some(Changed { has_tunnel: true, is_full: true, ..changed.unwrap_or_default() }),
             false => changed,
+        };
+        let contained = self.lasting.contained.files();
+        match contained.is_empty() {
+            true => changed,
+            false => Some(Changed { contained, ..changed.unwrap_or_default() }),
         }
     }
 
     /// Reports whether any session has changed a file or may have. A suspect session may have changed any file.
     pub(crate) fn has_any_written(&self, file: &str) -> bool {
-        self.lasting.has_suspects() || self.lasting.changes.has_any_written(file)
+        self.lasting.has_suspects()
+            || self.lasting.changes.has_any_written(file)
+            || self.lasting.contained.has(file)
     }
 
     /// Reports whether a file may hold text of the network or of unread code; see [`changes::Changes::has_any_foreign`].
     pub(crate) fn has_any_foreign(&self, file: &str) -> bool {
-        self.lasting.has_suspects() || self.lasting.changes.has_any_foreign(file)
+        self.lasting.has_suspects()
+            || self.lasting.changes.has_any_foreign(file)
+            || self.lasting.contained.has(file)
+    }
+
+    /// Reports whether another call of a running agent runs code of a workspace.
+    pub(crate) fn runs_code_in(&self, workspace: &str, but: u64) -> bool {
+        let lives = |root: &SessionKey| {
+            self.lasting.sessions.processes_of(root).iter().any(|process| process.pid == 0 || process.lives())
+        };
+        self.lasting.changes.running_code_in(workspace, but).any(lives)
     }
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].

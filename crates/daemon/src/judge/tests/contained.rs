@@ -16,7 +16,7 @@ const OTHER: &str = "sh -c \"$OTHER\"";
 /// Returns a judge that can run the calls of an agent in a sandbox.
 fn running(runs: &Runs, policy: Policy) -> Bench {
     let mut bench = Bench::of(runs, policy);
-    bench.judge.containing = Containing { is_able: |_| true, command: |_, _, _| Ok(CONTAINED.to_owned()) };
+    bench.judge.containing = Containing { is_able: |_| true, command: |_, _, _, _| Ok(CONTAINED.to_owned()) };
     bench
 }
 
@@ -72,7 +72,7 @@ fn a_call_runs_in_a_sandbox_where_castellan_would_only_ask_because_it_does_not_k
 fn a_sandbox_that_goes_away_leaves_the_question() {
     let runs = Runs::new();
     let mut bench = running(&runs, configured(""));
-    bench.judge.containing.command = |_, _, _| Err(Failed::contain("the launcher is missing"));
+    bench.judge.containing.command = |_, _, _, _| Err(Failed::contain("the launcher is missing"));
     check(ask(&bench, UNKNOWN), ("ask", ""));
     let record = bench.calls().pop().unwrap();
     let unmet = record.findings.iter().find(|finding| finding.code == "unmet").unwrap();

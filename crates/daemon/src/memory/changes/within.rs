@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// Reduces a set of paths to `most` entries by replacing paths with their directory. Returns false if the root
 /// directory alone has more entries.
-pub(super) fn keep_within(paths: &mut BTreeSet<String>, most: usize) -> bool {
+pub(in crate::memory) fn keep_within(paths: &mut BTreeSet<String>, most: usize) -> bool {
     while paths.len() > most {
         let before = paths.len();
         let deepest = paths.iter().map(|path| depth(path)).max().unwrap_or_default();

@@ -1,0 +1,107 @@
+//! [`Before`]: the state of a workspace at the decision about a contained call, and the files that were written since. It
+//! must not know who wrote them.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use castellan_checkpoint::{Kind, Limits, Listing};
+
+/// A listing of a workspace.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Before(Option<Listing>);
+
+impl Before {
+    /// Lists a workspace. An error if it has more entries than castellan compares.
+    pub(crate) fn take(workspace: &str) -> Result<Before, String> {
+        let listing = Listing::read(Path::new(workspace), &Limits::default());
+        listing.map(|listing| Before(Some(listing))).map_err(|error| error.to_string())
+    }
+
+    /// Returns the files that were created or changed since, by their absolute paths.
+    pub(crate) fn written(&self, workspace: &str) -> Result<Vec<String>, String> {
+        let before = self.0.as_ref().ok_or("its earlier state is not known")?;
+        let root = Path::new(workspace);
+        let after = Listing::read(root, &Limits::default()).map_err(|error| error.to_string())?;
+        let changes = before.changes(&after);
+        // Files below a directory are listed themselves.
+        let is_directory = |path: &PathBuf| {
+            let found = after.entries.binary_search_by(|entry| bytes(&entry.path).cmp(bytes(path)));
+            let entry = found.ok().and_then(|at| after.entries.get(at));
+            entry.is_some_and(|entry| entry.stat.kind == Kind::Directory && entry.is_listed)
+        };
+        let all = changes.created.iter().chain(&changes.changed).filter(|path| !is_directory(path));
+        // castellan's paths are text: a name that is none is a directory above, whose files all count.
+        let text = |path: &Path| {
+            let mut above = path.ancestors().filter_map(Path::to_str);
+            above.next().map_or_else(|| workspace.to_owned(), str::to_owned)
+        };
+        Ok(all.map(|path| text(&root.join(path))).collect())
+    }
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn written_files_are_those_that_differ_however_they_were_written() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("dir")).unwrap();
+        for name in ["kept", "changed", "same-time", "renamed-over", "moved", "dir/deep", "mode", "gone"] {
+            fs::write(root.join(name), "old").unwrap();
+        }
+        let workspace = root.to_str().unwrap();
+        let before = Before::take(workspace).unwrap();
+        assert_eq!(before.written(workspace).unwrap(), [""; 0]);
+        fs::write(root.join("changed"), "new text").unwrap();
+        // As long as before, with its time set back.
+        let time = fs::metadata(root.join("same-time")).unwrap().modified().unwrap();
+        fs::write(root.join("same-time"), "new").unwrap();
+        fs::File::open(root.join("same-time")).unwrap().set_modified(time).unwrap();
+        fs::write(root.join("other"), "new").unwrap();
+        fs::rename(root.join("other"), root.join("renamed-over")).unwrap();
+        fs::rename(root.join("moved"), root.join("dir/moved")).unwrap();
+        fs::create_dir_all(root.join("made/deep")).unwrap();
+        fs::write(root.join("made/deep/file"), "").unwrap();
+        symlink("/etc", root.join("made/link")).unwrap();
+        fs::hard_link(root.join("kept"), root.join("second-name")).unwrap();
+        fs::remove_file(root.join("gone")).unwrap();
+        let mut written = before.written(workspace).unwrap();
+        written.sort();
+        let mut expected = vec![
+            "changed",
+            "dir/moved",
+            "made/deep/file",
+            "made/link",
+            "renamed-over",
+            "same-time",
+            "second-name",
+        ];
+        // A second name changes the status of the file.
+        expected.push("kept");
+        expected.sort_unstable();
+        assert_eq!(
+            written,
+            expected.into_iter().map(|path| root.join(path).display().to_string()).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_workspace_that_is_gone_has_no_known_files() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = root.path().canonicalize().unwrap().join("w");
+        fs::create_dir(&workspace).unwrap();
+        let before = Before::take(workspace.to_str().unwrap()).unwrap();
+        fs::remove_dir(&workspace).unwrap();
+        assert!(before.written(workspace.to_str().unwrap()).is_err());
+        assert!(Before::take(workspace.to_str().unwrap()).is_err());
+    }
+}
