@@ -127,6 +127,16 @@ const SUITES: &[Suite] = &[
         ],
     },
     Suite {
+        name: "containment",
+        minutes: 15,
+        when: When::Named,
+        steps: &[
+            Step::Clients,
+            Step::Run("cargo build --workspace"),
+            Step::Run("cargo test --workspace --test containment -- --test-threads=2"),
+        ],
+    },
+    Suite {
         name: "plans",
         minutes: 10,
         when: When::Named,

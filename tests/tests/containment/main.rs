@@ -1,0 +1,8 @@
+//! Contained calls: ways to leave containment by what was written inside, the end of a call for its agent, and ordinary work.
+#![cfg(test)]
+
+mod agents;
+mod rig;
+mod runs;
+mod ways;
+mod work;
