@@ -144,7 +144,7 @@ impl Containment {
         };
         let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let policy = sandbox_policy(&request, Vec::new(), &all).map_err(|error| error.to_string())?;
-        let survey = survey(&policy).map_err(|error| error.to_string())?;
+        let survey = survey(&policy, &can).map_err(|error| error.to_string())?;
         let (_, report) =
             plan(&policy, &can, &survey, &["/bin/sh".into()]).map_err(|error| error.to_string())?;
         match report.missing().next() {
