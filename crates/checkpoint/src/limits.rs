@@ -37,6 +37,9 @@ pub(crate) const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 /// Bytes of a file up to which it is read into memory, and written only if its contents are new. Larger ones are cloned.
 pub(crate) const SMALL_BYTES: u64 = 256 * 1024;
 
+/// Bytes of small contents that one file of the store holds. They wait in memory for it.
+pub(crate) const PACK_BYTES: usize = 8 * 1024 * 1024;
+
 /// Bytes of one read or write.
 pub(crate) const CHUNK_BYTES: usize = 256 * 1024;
 

@@ -6,9 +6,11 @@ mod contents;
 pub(crate) mod difference;
 mod index;
 pub(crate) mod manifest;
+mod pack;
 mod take;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
@@ -23,7 +25,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use self::contents::{Contents, names};
+use self::contents::{Contents, Place, names};
 use self::index::{Index, Known, Removed};
 use self::manifest::{Manifest, Unread};
 use crate::beneath::{Beneath, open_dir, open_file};
@@ -157,8 +159,9 @@ impl Store {
             index: Mutex::default(),
         };
         let ignored = store.load().map_err(|error| folder(&error))?;
-        let is_used = |hash: &copy::Hash| store.index().is_held(hash);
-        store.contents.sweep(is_used).map_err(|error| folder(&error))?;
+        let is_used = |hash: &copy::Hash| store.index().place(hash) == Some(Place::Own);
+        let is_pack_used = |number| store.index().has_pack(number);
+        store.contents.sweep(is_used, is_pack_used).map_err(|error| folder(&error))?;
         store.prune();
         Ok(Opened { store, ignored })
     }
@@ -174,7 +177,9 @@ impl Store {
             }
         }
         found.sort_by_key(|(manifest, ..)| manifest.number);
+        let packs = self.contents.packs()?;
         let mut index = self.index();
+        index.know_packs(&packs);
         for (manifest, hash, bytes) in found {
             index.add(&manifest, hash, (bytes, 0));
             let taken_ns = i128::from(manifest.taken_s) * 1_000_000_000;
@@ -184,6 +189,7 @@ impl Store {
                 }
             }
         }
+        index.forget_unused_packs();
         Ok(ignored)
     }
 
@@ -241,9 +247,12 @@ impl Store {
         }
         for hash in &removed.contents {
             // Another thread may have written the same contents again.
-            if !self.index().is_held(hash) {
+            if self.index().place(hash) != Some(Place::Own) {
                 self.contents.remove(hash);
             }
+        }
+        for number in &removed.packs {
+            self.contents.remove_pack(*number);
         }
     }
 
@@ -276,6 +285,20 @@ impl Store {
 
     pub(crate) fn contents(&self) -> &Contents {
         &self.contents
+    }
+
+    /// Copies contents into an empty file. Their hash is not checked.
+    pub(crate) fn copy_out(&self, hash: &copy::Hash, size: u64, to: &File) -> io::Result<()> {
+        self.contents.copy_out((hash, self.place(hash)?), size, to)
+    }
+
+    /// Reads contents. Their hash is not checked.
+    pub(crate) fn read_contents(&self, hash: &copy::Hash, size: u64) -> io::Result<Vec<u8>> {
+        self.contents.read((hash, self.place(hash)?), size)
+    }
+
+    fn place(&self, hash: &copy::Hash) -> io::Result<Place> {
+        self.index().place(hash).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -29,10 +29,12 @@ pub(super) fn write(
         let at = |why: Errno| step((path.clone(), why));
         let tampered = || (path.clone(), RestoreError::Tampered { path: path.clone() });
         let (name, dir) = journal.new_name();
-        let kept = store.contents().open(hash).map_err(|_| tampered())?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = copy::file(openat(dir, &name, flags, Mode::RUSR | Mode::WUSR).map_err(at)?);
-        copy::copy(&kept, &file, stat.size).map_err(|error| at(errno(&error)))?;
+        store.copy_out(hash, stat.size, &file).map_err(|error| match errno(&error) {
+            Errno::NOSPC | Errno::DQUOT => at(errno(&error)),
+            _ => tampered(),
+        })?;
         let found = hash_file(&file, stat.size).map_err(|error| at(errno(&error)))?;
         if found != *hash {
             return Err(tampered());

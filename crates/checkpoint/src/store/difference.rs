@@ -81,8 +81,7 @@ impl Store {
             return Ok(None);
         };
         let tampered = || RestoreError::Tampered { path: path.to_owned() };
-        let file = self.contents().open(&hash).map_err(|_| tampered())?;
-        let bytes = copy::read(&file, size).ok().flatten().ok_or_else(tampered)?;
+        let bytes = self.read_contents(&hash, size).map_err(|_| tampered())?;
         if copy::hash_of(&bytes) == hash { Ok(Some(bytes)) } else { Err(tampered()) }
     }
 

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::copy::Hash;
 use crate::limits::{COUNT_MAX, KNOWN_MAX, RACY_NS};
 use crate::stat::{Stat, Time};
+use crate::store::contents::{PackFile, Place};
 use crate::store::manifest::Manifest;
+use crate::store::pack::Packed;
 
 /// A checkpoint, without its rows.
 #[derive(Debug, Clone)]
@@ -29,14 +31,28 @@ pub(crate) struct Index {
     contents: HashMap<Hash, Held>,
     /// Contents by file system and number of a file.
     known: HashMap<(u64, u64), (Stat, Hash)>,
+    /// The packs that are in use.
+    packs: HashMap<u64, Kept>,
+    /// The places of contents in packs that the store read at its start.
+    places: HashMap<Hash, Place>,
     bytes: u64,
     next: u64,
+    next_pack: u64,
+}
+
+/// A pack.
+#[derive(Debug)]
+struct Kept {
+    bytes: u64,
+    /// Number of its contents that are in use.
+    uses: usize,
 }
 
 #[derive(Debug)]
 struct Held {
     size: u64,
     uses: usize,
+    place: Place,
     /// The status time at which the contents were known to be whole.
     whole_at: Option<Time>,
 }
@@ -45,10 +61,84 @@ struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
     pub(crate) ids: Vec<String>,
+    /// Contents with a file of their own.
     pub(crate) contents: Vec<Hash>,
+    pub(crate) packs: Vec<u64>,
 }
 
 impl Index {
+    /// Learns the packs of the store at its start.
+    pub(crate) fn know_packs(&mut self, packs: &[PackFile]) {
+        for PackFile { number, bytes, entries, .. } in packs {
+            self.next_pack = self.next_pack.max(*number);
+            self.bytes += bytes;
+            self.packs.insert(*number, Kept { bytes: *bytes, uses: 0 });
+            for Packed { hash, at, .. } in entries {
+                self.places.insert(*hash, Place::Pack { number: *number, at: *at });
+            }
+        }
+    }
+
+    /// Forgets the packs of which nothing is used.
+    pub(crate) fn forget_unused_packs(&mut self) {
+        self.places = HashMap::new();
+        let unused: Vec<u64> =
+            self.packs.iter().filter(|(_, kept)| kept.uses == 0).map(|(number, _)| *number).collect();
+        for number in unused {
+            self.drop_pack(number);
+        }
+    }
+
+    fn drop_pack(&mut self, number: u64) {
+        if let Some(kept) = self.packs.remove(&number) {
+            self.bytes = self.bytes.saturating_sub(kept.bytes);
+        }
+    }
+
+    /// Returns a new number of a pack.
+    pub(crate) fn next_pack(&mut self) -> u64 {
+        self.next_pack += 1;
+        self.next_pack
+    }
+
+    pub(crate) fn has_pack(&self, number: u64) -> bool {
+        self.packs.contains_key(&number)
+    }
+
+    /// Adds a pack that was just written, and uses each of its contents once. Its contents replace others of the same hash,
+    /// which are damaged, or which another thread wrote meanwhile. Returns the packs that are no longer used.
+    pub(crate) fn add_pack(&mut self, pack: &PackFile) -> Vec<u64> {
+        let mut unused = Vec::new();
+        self.bytes += pack.bytes;
+        self.packs.insert(pack.number, Kept { bytes: pack.bytes, uses: 0 });
+        for Packed { hash, size, at } in &pack.entries {
+            let place = Place::Pack { number: pack.number, at: *at };
+            let new = Held { size: *size, uses: 0, place, whole_at: None };
+            let held = self.contents.entry(*hash).or_insert(new);
+            let before = if held.uses > 0 { Some(held.place) } else { None };
+            (held.place, held.whole_at) = (place, pack.changed_at);
+            held.uses += 1;
+            if let Some(kept) = self.packs.get_mut(&pack.number) {
+                kept.uses += 1;
+            }
+            if let Some(Place::Pack { number, .. }) = before {
+                unused.extend(self.end_pack_use(number));
+            }
+        }
+        unused
+    }
+
+    /// Ends one use of a pack. Returns its number if it was the last.
+    fn end_pack_use(&mut self, number: u64) -> Option<u64> {
+        let kept = self.packs.get_mut(&number)?;
+        kept.uses = kept.uses.saturating_sub(1);
+        if kept.uses > 0 {
+            return None;
+        }
+        self.drop_pack(number);
+        Some(number)
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -94,32 +184,54 @@ impl Index {
 
     /// Uses contents once more. Returns their size if nothing used them before.
     pub(crate) fn hold(&mut self, hash: Hash, size: u64) -> u64 {
-        let held = self.contents.entry(hash).or_insert(Held { size, uses: 0, whole_at: None });
+        let place = self.places.get(&hash).copied().unwrap_or(Place::Own);
+        let held = self.contents.entry(hash).or_insert(Held { size, uses: 0, place, whole_at: None });
         held.uses += 1;
-        let new = if held.uses == 1 { held.size } else { 0 };
-        self.bytes += new;
-        new
+        if held.uses > 1 {
+            return 0;
+        }
+        match held.place {
+            Place::Own => self.bytes += held.size,
+            // The bytes of the whole pack are counted.
+            Place::Pack { number, .. } => {
+                if let Some(kept) = self.packs.get_mut(&number) {
+                    kept.uses += 1;
+                }
+            }
+        }
+        size
     }
 
-    /// Ends one use. Returns whether it was the last.
-    pub(crate) fn release(&mut self, hash: &Hash) -> bool {
-        let Some(held) = self.contents.get_mut(hash) else { return false };
+    /// Ends one use. After the last one, the file of the contents goes, or their pack if it was the last of it.
+    pub(crate) fn release(&mut self, hash: &Hash, removed: &mut Removed) {
+        let Some(held) = self.contents.get_mut(hash) else { return };
         held.uses = held.uses.saturating_sub(1);
         if held.uses > 0 {
-            return false;
+            return;
         }
-        self.bytes = self.bytes.saturating_sub(held.size);
+        let (place, size) = (held.place, held.size);
         self.contents.remove(hash);
-        true
+        match place {
+            Place::Own => {
+                self.bytes = self.bytes.saturating_sub(size);
+                removed.contents.push(*hash);
+            }
+            Place::Pack { number, .. } => removed.packs.extend(self.end_pack_use(number)),
+        }
+    }
+
+    /// The place of contents in use.
+    pub(crate) fn place(&self, hash: &Hash) -> Option<Place> {
+        self.contents.get(hash).map(|held| held.place)
     }
 
     pub(crate) fn is_held(&self, hash: &Hash) -> bool {
         self.contents.contains_key(hash)
     }
 
-    /// The status time at which contents in use were known to be whole.
-    pub(crate) fn whole_at(&self, hash: &Hash) -> Option<Option<Time>> {
-        self.contents.get(hash).map(|held| held.whole_at)
+    /// The status time at which contents in use were known to be whole, and their place.
+    pub(crate) fn whole_at(&self, hash: &Hash) -> Option<(Option<Time>, Place)> {
+        self.contents.get(hash).map(|held| (held.whole_at, held.place))
     }
 
     pub(crate) fn set_whole_at(&mut self, hash: &Hash, at: Option<Time>) {
@@ -157,7 +269,9 @@ impl Index {
     fn take_out(&mut self, number: u64, removed: &mut Removed) {
         let Some(known) = self.checkpoints.remove(&number) else { return };
         self.bytes = self.bytes.saturating_sub(known.manifest_bytes);
-        removed.contents.extend(known.contents.into_iter().filter(|hash| self.release(hash)));
+        for hash in &known.contents {
+            self.release(hash, removed);
+        }
         removed.ids.push(known.id);
     }
 

@@ -12,16 +12,18 @@ use rustix::fs::fstatvfs;
 use rustix::io::Errno;
 use thiserror::Error;
 
+use super::contents::Place;
 use super::index::Removed;
 use super::manifest::{Manifest, Row, Was};
+use super::pack::Pack;
 use super::{Store, is_id, now_s};
 use crate::beneath::{Beneath, open_file};
 use crate::copy::{self, Hash, hash_of};
 use crate::gather::{Gathered, gather};
 use crate::left_out::Leaves;
-use crate::limits::{FREE_BYTES_MIN, PATHS_MAX, READ_ATTEMPTS, SMALL_BYTES};
+use crate::limits::{FREE_BYTES_MIN, PACK_BYTES, PATHS_MAX, READ_ATTEMPTS, SMALL_BYTES};
 use crate::listing::{ListError, shown};
-use crate::stat::{Stat, Time};
+use crate::stat::Stat;
 
 /// The part of a directory that a checkpoint is about.
 #[derive(Debug, Clone, Copy)]
@@ -154,8 +156,10 @@ impl Store {
             rows,
         };
         let removed = self.make_room((owner, but), &manifest)?;
-        let mut taking = Taking { store: self, held: Vec::new(), copied: 0, copied_bytes: 0 };
+        let mut taking =
+            Taking { store: self, held: Vec::new(), pack: Pack::default(), copied: 0, copied_bytes: 0 };
         let uncopied = taking.copy_all(&opened, &mut manifest.rows, self.file_max(scope))?;
+        taking.write_pack()?;
         let (bytes, hash) = self.write(&manifest).map_err(|error| failure(&error))?;
         self.index().add(&manifest, hash, (bytes, taking.copied_bytes));
         let files = manifest.rows.iter().filter(|row| row.was.content().is_some()).count();
@@ -238,16 +242,19 @@ impl Store {
 struct Taking<'s> {
     store: &'s Store,
     held: Vec<Hash>,
+    /// Small contents that are not written yet.
+    pack: Pack,
     copied: usize,
     copied_bytes: u64,
 }
 
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
-        let mut index = self.store.index();
-        let unused: Vec<Hash> = self.held.iter().filter(|hash| index.release(hash)).copied().collect();
-        drop(index);
-        self.store.delete(&Removed { ids: Vec::new(), contents: unused });
+        let mut removed = Removed::default();
+        for hash in &self.held {
+            self.store.index().release(hash, &mut removed);
+        }
+        self.store.delete(&removed);
     }
 }
 
@@ -291,12 +298,12 @@ impl Taking<'_> {
 
     /// Uses contents once more, if the store has them and they are whole.
     fn hold(&mut self, hash: Hash, size: u64) -> bool {
-        let Some(whole_at) = self.store.index().whole_at(&hash) else { return false };
+        let Some((whole_at, place)) = self.store.index().whole_at(&hash) else { return false };
         let contents = self.store.contents();
-        let Some(now) = contents.changed_at(&hash) else { return false };
+        let Some(now) = contents.changed_at(&hash, place) else { return false };
         if whole_at != Some(now) {
             // Somebody changed the file, or castellan has not read it since its start.
-            if !contents.is_whole(&hash, size) {
+            if !contents.is_whole((&hash, place), size) {
                 return false;
             }
             self.store.index().set_whole_at(&hash, Some(now));
@@ -341,32 +348,45 @@ impl Taking<'_> {
     fn copy_small(&mut self, file: &std::fs::File, size: u64) -> Result<Option<Hash>, TakeError> {
         let Ok(Some(bytes)) = copy::read(file, size) else { return Ok(None) };
         let hash = hash_of(&bytes);
-        if !self.hold(hash, size) {
-            let at = self.store.contents().write(&bytes, &hash).map_err(|error| failure(&error))?;
-            self.wrote(hash, size, at);
+        if !self.pack.has(&hash) && !self.hold(hash, size) {
+            self.pack.add(hash, &bytes);
+            self.copied += 1;
+            self.copied_bytes += size;
+            if self.pack.len() > PACK_BYTES {
+                self.write_pack()?;
+            }
         }
         Ok(Some(hash))
     }
 
-    fn copy_large(&mut self, file: &std::fs::File, size: u64) -> Result<Hash, TakeError> {
-        let hash = self.store.contents().copy(file, size).map_err(|error| failure(&error))?;
-        let is_known = self.store.index().is_held(&hash);
-        self.wrote(hash, size, self.store.contents().changed_at(&hash));
-        if is_known {
-            self.copied -= 1;
-            self.copied_bytes -= size;
+    /// Writes the pack, and uses its contents.
+    fn write_pack(&mut self) -> Result<(), TakeError> {
+        if self.pack.is_empty() {
+            return Ok(());
         }
-        Ok(hash)
+        let pack = std::mem::take(&mut self.pack);
+        let number = self.store.index().next_pack();
+        let written = self.store.contents().write_pack(number, &pack).map_err(|error| failure(&error))?;
+        let unused = self.store.index().add_pack(&written);
+        self.held.extend(written.entries.iter().map(|packed| packed.hash));
+        self.store.delete(&Removed { packs: unused, ..Removed::default() });
+        Ok(())
     }
 
-    /// Uses contents that were written, and last changed at a time.
-    fn wrote(&mut self, hash: Hash, size: u64, at: Option<Time>) {
+    fn copy_large(&mut self, file: &std::fs::File, size: u64) -> Result<Hash, TakeError> {
+        let hash = self.store.contents().copy_in(file, size).map_err(|error| failure(&error))?;
+        let at = self.store.contents().changed_at(&hash, Place::Own);
         let mut index = self.store.index();
+        let is_known = index.place(&hash).is_some();
         index.hold(hash, size);
         index.set_whole_at(&hash, at);
+        drop(index);
         self.held.push(hash);
-        self.copied += 1;
-        self.copied_bytes += size;
+        if !is_known {
+            self.copied += 1;
+            self.copied_bytes += size;
+        }
+        Ok(hash)
     }
 }
 
