@@ -21,11 +21,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use castellan_files::Guard;
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, mkdirat, unlinkat};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use self::contents::{Contents, Place, names};
+use self::contents::{Contents, Place, names, write_new};
 use self::index::{Index, Known, Removed};
 use self::manifest::{Manifest, Unread};
 use crate::beneath::{Beneath, open_dir, open_file};
@@ -309,21 +309,11 @@ impl Store {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a description. Returns its bytes and hash.
+    /// Writes a description at once in its place: its hash shows a part. Returns its bytes and hash.
     fn write(&self, manifest: &Manifest) -> io::Result<(u64, copy::Hash)> {
-        use std::io::Write as _;
         let (bytes, hash) = manifest.to_bytes().map_err(|_| io::Error::other("it cannot be encoded"))?;
-        // No id has a dot.
-        let new = format!("{}.new", manifest.id);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&self.descriptions, &new, flags, Mode::RUSR | Mode::WUSR)?;
-        let done = copy::file(file)
-            .write_all(&bytes)
-            .and_then(|()| Ok(renameat(&self.descriptions, &new, &self.descriptions, manifest.id.as_str())?));
-        if done.is_err() {
-            let _ = unlinkat(&self.descriptions, &new, AtFlags::empty());
-        }
-        done.map(|()| (bytes.len() as u64, hash))
+        write_new(&self.descriptions, &manifest.id, &bytes)?;
+        Ok((bytes.len() as u64, hash))
     }
 }
 

@@ -52,11 +52,10 @@ impl Contents {
         Contents { dir, next: AtomicU64::new(0) }
     }
 
-    /// Writes a pack.
+    /// Writes a pack at once in its place: after a part of it, nothing uses it.
     pub(crate) fn write_pack(&self, number: u64, pack: &Pack) -> io::Result<PackFile> {
         let (bytes, entries) = pack.to_bytes().ok_or_else(|| io::Error::other("a pack cannot be encoded"))?;
-        let (name, mut file) = self.begin()?;
-        self.finish(&name, file.write_all(&bytes), &pack_name(number))?;
+        let file = write_new(&self.dir, &pack_name(number), &bytes)?;
         let changed_at = Stat::of(file.as_fd()).ok().map(|stat| stat.ctime);
         Ok(PackFile { number, bytes: bytes.len() as u64, entries, changed_at })
     }
@@ -174,6 +173,19 @@ impl Contents {
             }
         }
         Ok(())
+    }
+}
+
+/// Writes a file that is not there. After an error nothing of it is there.
+pub(crate) fn write_new(dir: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = copy::file(openat(dir, name, flags, Mode::RUSR | Mode::WUSR)?);
+    match file.write_all(bytes) {
+        Ok(()) => Ok(file),
+        Err(why) => {
+            let _ = unlinkat(dir, name, AtFlags::empty());
+            Err(why)
+        }
     }
 }
 
