@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use castellan_trial::{Asked, Case, Laid, Link};
+use castellan_trial::{Asked, Case, Laid, Link, Same};
 use fastrand::Rng;
 use serde_json::{Map, Value as Json, json};
 
@@ -59,6 +59,8 @@ impl Project {
             let laid = match laid {
                 Laid::Text(text) => Laid::Text(words.expand(text, rng)),
                 Laid::Link(link) => Laid::Link(Link { link: words.expand(&link.link, rng) }),
+                Laid::Same(same) => Laid::Same(Same { same_as: words.expand(&same.same_as, rng) }),
+                Laid::Sized(sized) => Laid::Sized(sized.clone()),
                 Laid::Unknown(()) => Laid::Unknown(()),
             };
             if let Laid::Text(text) = &laid {

@@ -134,6 +134,8 @@ fn hash(case: &Case) -> String {
     let laid = |laid: &Laid| match laid {
         Laid::Text(text) => json!(["text", text]),
         Laid::Link(link) => json!(["link", link.link]),
+        Laid::Same(same) => json!(["same", same.same_as]),
+        Laid::Sized(sized) => json!(["sized", sized.size, sized.binary]),
         Laid::Unknown(()) => json!(["unknown"]),
     };
     let files: Vec<Json> = case.files.iter().map(|(path, there)| json!([path, laid(there)])).collect();

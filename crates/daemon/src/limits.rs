@@ -333,6 +333,16 @@ pub(crate) const STEPS_PER_DECISION_MAX: u32 = 20_000;
 /// persons.
 pub(crate) const CONTENTS_BYTES_MAX: u64 = 256 * 1024;
 
+/// Entries of directories that are compared with a file that has several names: a home and the directories of secrets
+/// have some hundred. Each costs a microsecond. Over the limit, the file's other names are unknown.
+pub(crate) const NAMES_ENTRIES_MAX: usize = 10_000;
+
+/// Such entries at the cost of a path component of a whole path.
+pub(crate) const ENTRIES_PER_STEP: usize = 16;
+
+/// Other names of a file that are reported. A key has none; a package manager's store is not searched.
+pub(crate) const OTHER_NAMES_MAX: usize = 64;
+
 /// Bytes read at the cost of a path component: both take some microseconds.
 pub(crate) const BYTES_PER_STEP: usize = 4 * 1024;
 

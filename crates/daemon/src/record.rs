@@ -10,8 +10,8 @@ use castellan_audit::{
     ObligationRecord, Record, ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
 };
 use castellan_event::{
-    AccessLevel, Action, Agent, Answer, Answers, Call, Exemption, Layer, Mode, PatchOp, Process, Query,
-    sha256_hex,
+    AccessLevel, Action, Agent, Answer, Answers, Call, Exemption, Inode, Layer, Mode, PatchOp, Process,
+    Query, sha256_hex,
 };
 use castellan_policy::{Decision, StateChange};
 use castellan_wire::Gap;
@@ -278,6 +278,12 @@ fn world(query: &Query, answer: &Answer, reported: &SeenTexts) -> WorldRecord {
         Answer::Executable(file) | Answer::Repository(file) | Answer::Newest(file) => {
             file.clone().unwrap_or_else(none)
         }
+        Answer::Inode(inode) => {
+            inode.map_or_else(none, |Inode { links, size }| format!("links {links} size {size}"))
+        }
+        Answer::Head(is_binary) => is_binary.map_or_else(none, |is_binary| is_binary.to_string()),
+        // No path has a NUL, and a record may have one.
+        Answer::OtherNames(names) => names.join(BETWEEN_NAMES),
         Answer::Process(process) => {
             process.as_ref().map_or_else(none, |process| reported.shorter(process_text(process)))
         }
@@ -305,6 +311,11 @@ pub(crate) fn query_text(query: &Query, brief: impl Fn(&str) -> String) -> Strin
         Query::Executable { name, path } => format!("executable {name} in {}", brief(path)),
         Query::Repository { of } => format!("repository {of}"),
         Query::Newest { directory, prefix, suffix } => format!("newest {prefix}*{suffix} in {directory}"),
+        Query::Inode { path } => format!("inode {path}"),
+        Query::Head { path } => format!("head {path}"),
+        Query::OtherNames { path, directories } => {
+            format!("other_names {path} in {}", brief(&directories.join(":")))
+        }
         Query::Process { pid } => format!("process {pid}"),
     }
 }
@@ -319,6 +330,9 @@ fn is_as_written(base: &str, path: &str, real: &str) -> bool {
     let below_base = || real.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/');
     if path.starts_with('/') { real == path } else { below_base() == Some(path) }
 }
+
+/// The text between two names in an answer. No path has it.
+pub(crate) const BETWEEN_NAMES: &str = "\0";
 
 /// The answer when nothing was found.
 pub(crate) const NONE: &str = "none";
@@ -461,5 +475,30 @@ mod tests {
         };
         let expected = "home /home/u\nroot true\nPATH=/a:/b\n/a -> /c\nnetwork /mnt";
         assert_eq!(process_text(&process), expected);
+    }
+
+    /// The inverse is in `recorded`; no path has the text between two names.
+    #[test]
+    fn numbers_and_names_of_files_are_told() {
+        let text = |text: &str| text.to_owned();
+        let names = |names: &[&str]| Answer::OtherNames(names.iter().map(|name| text(name)).collect());
+        let path = text("/w/x");
+        let directories = vec![text("/a"), text("/b")];
+        let other = Query::OtherNames { path: path.clone(), directories };
+        for (query, answer, expected) in [
+            (
+                Query::Inode { path: path.clone() },
+                Answer::Inode(Some(Inode { links: 2, size: 70 })),
+                ("inode /w/x", "links 2 size 70"),
+            ),
+            (Query::Inode { path: path.clone() }, Answer::Inode(None), ("inode /w/x", "none")),
+            (Query::Head { path: path.clone() }, Answer::Head(Some(true)), ("head /w/x", "true")),
+            (Query::Head { path: path.clone() }, Answer::Head(None), ("head /w/x", "none")),
+            (other.clone(), names(&[]), ("other_names /w/x in /a:/b", "")),
+            (other, names(&["/a/x", "/b/y\nz"]), ("other_names /w/x in /a:/b", "/a/x\0/b/y\nz")),
+        ] {
+            let reported = world(&query, &answer, &SeenTexts::default());
+            assert_eq!((reported.query.as_str(), reported.answer.as_str()), expected);
+        }
     }
 }

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use castellan_audit::CallRecord;
-use castellan_event::{Answer, FileKind, Process, Query, World, sha256_hex};
+use castellan_event::{Answer, FileKind, Inode, Process, Query, World, sha256_hex};
 
 use crate::limits::KNOWN_TEXTS_MAX;
-use crate::record::{AS_WRITTEN, BRIEF_BYTES_MAX, GIVEN_UP, NONE, program_text, query_text};
+use crate::record::{AS_WRITTEN, BETWEEN_NAMES, BRIEF_BYTES_MAX, GIVEN_UP, NONE, program_text, query_text};
 use crate::world::FileSystem;
 
 /// End of a shortened text in a record, and start of the placeholder for a secret.
@@ -87,6 +87,14 @@ impl<'r> RecordedWorld<'r> {
             Query::Executable { .. } => Answer::Executable(optional()),
             Query::Repository { .. } => Answer::Repository(optional()),
             Query::Newest { .. } => Answer::Newest(optional()),
+            Query::Inode { .. } if answer == NONE => Answer::Inode(None),
+            Query::Inode { .. } => Answer::Inode(Some(inode(answer)?)),
+            Query::Head { .. } if answer == NONE => Answer::Head(None),
+            Query::Head { .. } => Answer::Head(Some(answer.parse().ok()?)),
+            Query::OtherNames { .. } => {
+                let names = answer.split(BETWEEN_NAMES).filter(|name| !name.is_empty());
+                Answer::OtherNames(names.map(str::to_owned).collect())
+            }
             Query::Process { .. } if answer == NONE => Answer::Process(None),
             Query::Process { .. } => Answer::Process(Some(process(self.reported(answer)?))),
         })
@@ -155,6 +163,12 @@ fn kind(word: &str) -> Option<FileKind> {
     kinds.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(word))
 }
 
+/// Parses `links 1 size 20`.
+fn inode(text: &str) -> Option<Inode> {
+    let (links, size) = text.strip_prefix("links ")?.split_once(" size ")?;
+    Some(Inode { links: links.parse().ok()?, size: size.parse().ok()? })
+}
+
 /// Parses the output of `record::process_text` up to its cut. An unknown line continues a variable of several lines.
 fn process(text: &str) -> Process {
     let mut process = Process::default();
@@ -210,6 +224,12 @@ mod tests {
             ("file_kind /no/such/x", "file"),
             ("file_kind /no/such/y", "of the future"),
             ("repository /no/such", "none"),
+            ("inode /no/such/x", "links 2 size 70"),
+            ("inode /no/such/y", "none"),
+            ("head /no/such/x", "true"),
+            ("head /no/such/y", "none"),
+            ("other_names /no/such/x in /a:/b", "/a/x\0/b/y"),
+            ("other_names /no/such/y in /a:/b", ""),
             (&long_query, "/no/rm"),
             ("process 7", &reported),
         ]);
@@ -217,6 +237,11 @@ mod tests {
         let world = RecordedWorld::new(&record, &texts);
         let text = |text: &str| text.to_owned();
         let real = |path: &str| Query::RealPath { base: text("/no/such"), path: text(path) };
+        let numbers = |name: &str| Query::Inode { path: format!("/no/such/{name}") };
+        let names = |name: &str| Query::OtherNames {
+            path: format!("/no/such/{name}"),
+            directories: vec![text("/a"), text("/b")],
+        };
         let process = Process {
             env: vec![(text("PATH"), text("/a:/b"))],
             home: text("/home/u"),
@@ -228,6 +253,12 @@ mod tests {
             (real("y"), Answer::RealPath(text("/really/y"))),
             (Query::FileKind { path: text("/no/such/x") }, Answer::FileKind(FileKind::File)),
             (Query::Repository { of: text("/no/such") }, Answer::Repository(None)),
+            (numbers("x"), Answer::Inode(Some(Inode { links: 2, size: 70 }))),
+            (numbers("y"), Answer::Inode(None)),
+            (Query::Head { path: text("/no/such/x") }, Answer::Head(Some(true))),
+            (Query::Head { path: text("/no/such/y") }, Answer::Head(None)),
+            (names("x"), Answer::OtherNames(vec![text("/a/x"), text("/b/y")])),
+            (names("y"), Answer::OtherNames(Vec::new())),
             (Query::Executable { name: text("rm"), path: long }, Answer::Executable(Some(text("/no/rm")))),
             (Query::Process { pid: 7 }, Answer::Process(Some(process))),
         ] {

@@ -97,7 +97,10 @@ mod tests {
                 Query::FileKind { .. }
                 | Query::Contents { .. }
                 | Query::Executable { .. }
-                | Query::Newest { .. } => return None,
+                | Query::Newest { .. }
+                | Query::Inode { .. }
+                | Query::Head { .. }
+                | Query::OtherNames { .. } => return None,
             })
         }
     }

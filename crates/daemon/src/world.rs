@@ -1,8 +1,11 @@
 //! [`FileSystem`]: the real World, which answers the core's questions. Never blocks on a file, and limits the work for
 //! one decision. Does not depend on the reason for a question.
 
+#[cfg(all(test, target_os = "linux"))]
+mod farms;
 mod look;
 mod mounts;
+mod names;
 mod owner;
 mod search;
 
@@ -13,7 +16,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use castellan_event::{Answer, FileKind, PATH_BYTES_MAX, Process, Query, World};
+use castellan_event::{Answer, FileKind, HEAD_BYTES, PATH_BYTES_MAX, Process, Query, World};
 use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
@@ -26,6 +29,8 @@ pub struct FileSystem {
     /// Paths that were already checked, so that a decision sees one state of the machine and checks `/usr` once for all
     /// directories of a `PATH`. Valid for one decision only, because a path may lead elsewhere at the next call.
     seen: RefCell<HashMap<OsString, Seen>>,
+    /// The last listing of files with several names.
+    names: RefCell<Option<names::Listed>>,
 }
 
 /// State of a path, without following it.
@@ -43,7 +48,11 @@ enum Seen {
 
 impl Default for FileSystem {
     fn default() -> FileSystem {
-        FileSystem { steps_left: Cell::new(STEPS_PER_DECISION_MAX), seen: RefCell::default() }
+        FileSystem {
+            steps_left: Cell::new(STEPS_PER_DECISION_MAX),
+            seen: RefCell::default(),
+            names: RefCell::default(),
+        }
     }
 }
 
@@ -70,6 +79,19 @@ impl World for FileSystem {
             Query::Repository { of } => Some(Answer::Repository(self.repository(of)?)),
             Query::Newest { directory, prefix, suffix } => {
                 Some(Answer::Newest(self.newest(directory, prefix, suffix)?))
+            }
+            Query::Inode { path } => {
+                let real = self.resolve(path)?;
+                self.take(1)?;
+                Some(Answer::Inode(if self.is_missing(&real) { None } else { look::inode(&real) }))
+            }
+            Query::Head { path } => {
+                let real = self.resolve(path)?;
+                self.take(u32::try_from(1 + HEAD_BYTES / BYTES_PER_STEP).ok()?)?;
+                Some(Answer::Head(if self.is_missing(&real) { None } else { look::is_binary(&real) }))
+            }
+            Query::OtherNames { path, directories } => {
+                Some(Answer::OtherNames(self.other_names(path, directories)?))
             }
             Query::Process { pid } => {
                 self.take(1)?;

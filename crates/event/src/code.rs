@@ -57,6 +57,8 @@ pub enum Code {
     Probing,
     /// The call departs from its session's plan, or has no plan that it needs.
     Plan,
+    /// The call leaves the workspace by a link, or reads or writes a large or binary file.
+    Boundary,
     /// A tool that this version does not know.
     UnknownTool,
     /// A rule without a verdict tag: recorded only.
@@ -96,6 +98,7 @@ impl Code {
             Code::NewServer => "new_server",
             Code::Probing => "probing",
             Code::Plan => "plan",
+            Code::Boundary => "boundary",
             Code::UnknownTool => "unknown_tool",
             Code::Notice => "notice",
             Code::Unmet => "unmet",

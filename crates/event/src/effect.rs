@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::vocabulary::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, Why};
+use crate::vocabulary::{EffectKind, Escape, FileOrigin, Guard, HostClass, Role, Scope, Why};
 
 /// An effect of a command or tool on the world.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -93,10 +93,27 @@ pub struct LocatedFile {
     pub guard: Option<Guard>,
     /// The origin of the file at the path.
     pub origin: Option<FileOrigin>,
+    /// How the path leaves the workspace, although as written it is inside.
+    pub escape: Option<Escape>,
+    /// Numbers and content of the file.
+    pub measured: Measured,
     /// The machine that gets the file.
     pub sent_to: Option<Remote>,
     /// The reason why the file, or the program that gets it, was not understood.
     pub doubt: Option<Doubt>,
+}
+
+/// Numbers and content of a file. `None` is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Measured {
+    /// Number of names (hard links) of the regular file.
+    pub links: Option<u64>,
+    /// Its most sensitive other name, as far as castellan looked: in the directories of secrets and of settings.
+    pub other_name: Option<String>,
+    /// Bytes of the regular file that is read, or of the file after a tool has written it.
+    pub size: Option<u64>,
+    /// A NUL is among the first bytes that a tool reads or writes.
+    pub is_binary: Option<bool>,
 }
 
 /// A machine.
@@ -224,6 +241,16 @@ impl Effect {
             Object::Package { origin, .. } => *origin,
             Object::Target | Object::Remote(_) | Object::Repository { .. } | Object::Unknown(_) => None,
         }
+    }
+
+    /// Returns how the path leaves the workspace, although as written it is inside.
+    pub fn escape(&self) -> Option<Escape> {
+        self.located()?.escape
+    }
+
+    /// Returns numbers and content of the file.
+    pub fn measured(&self) -> Option<&Measured> {
+        Some(&self.located()?.measured)
     }
 
     /// Returns the other machine.

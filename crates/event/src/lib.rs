@@ -33,13 +33,13 @@ pub use call::{
     Agent, Call, Change, FileTarget, IntakeProblem, Override, PatchOp, Replacement, Tool, ToolKind,
 };
 pub use code::Code;
-pub use effect::{Doubt, Effect, LocatedFile, Object, Operation, Remote, ScriptId};
+pub use effect::{Doubt, Effect, LocatedFile, Measured, Object, Operation, Remote, ScriptId};
 pub use facts::{Command, Facts, ScriptFile, Written};
 pub use field::{FieldArg, FieldDef, FieldType, Level};
 pub use finding::{Exemption, Finding, Layer};
 pub use hash::{PartsHash, sha256_hex};
 pub use invisible::is_invisible;
-pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, PATH_BYTES_MAX};
+pub use limits::{ANSWERS_MAX, FILES_PER_CALL_MAX, HEAD_BYTES, PATH_BYTES_MAX};
 pub use net::Net;
 pub use obligation::{Action, Fallback, Obligation, ObligationKind};
 pub use path::{lexical_path, path_components};
@@ -48,6 +48,6 @@ pub use row::{CallRow, FIELDS, Row, Value, field_index, rows};
 pub use session::{Mark, Session};
 pub use star::matches_star;
 pub use verdict::{Mode, Verdict};
-pub use vocabulary::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
+pub use vocabulary::{EffectKind, Escape, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
 pub use word::{UnknownWord, from_word};
-pub use world::{Answer, Answers, FileKind, Process, Query, Recorder, World};
+pub use world::{Answer, Answers, FileKind, Inode, Process, Query, Recorder, World};

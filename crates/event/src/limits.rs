@@ -6,6 +6,9 @@ pub const FILES_PER_CALL_MAX: usize = 512;
 /// Bytes of one path. Linux rejects longer paths (`PATH_MAX`), so no real target is longer.
 pub const PATH_BYTES_MAX: usize = 4096;
 
-/// Answers of the world that one decision may collect: three for each file of a call, and as many for its shell text. A
+/// Answers of the world that one decision may collect: four for each file of a call, and as many for its shell text. A
 /// script of 64 KiB names hundreds of paths; each costs a look at the file system and a line of the record.
-pub const ANSWERS_MAX: usize = 6 * FILES_PER_CALL_MAX;
+pub const ANSWERS_MAX: usize = 8 * FILES_PER_CALL_MAX;
+
+/// Bytes at the beginning of a file that are searched for a NUL, which text does not have. Git and grep look at as many.
+pub const HEAD_BYTES: usize = 8 * 1024;

@@ -119,6 +119,14 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// The way in which a path leaves the workspace, although as written it is inside; field `fx.escape`.
+    Escape {
+        #[default] Symlink "symlink" "a symlink on the way to the file leads out of the workspace",
+        HardLink "hard_link" "the file has another name outside of the workspace, or in the guard",
+    }
+}
+
+vocabulary! {
     /// The time of an effect that does not happen now; field `fx.when`.
     When {
         #[default] Written "written" "when somebody runs the code file that the call writes",

@@ -50,6 +50,23 @@ pub enum Query {
         /// End of the file name.
         suffix: String,
     },
+    /// Number of names and size of the regular file at this absolute path, symlinks followed.
+    Inode {
+        /// The path.
+        path: String,
+    },
+    /// The kind of content of the regular file at this absolute path, symlinks followed.
+    Head {
+        /// The path.
+        path: String,
+    },
+    /// Other names of the regular file at this absolute path, symlinks followed.
+    OtherNames {
+        /// The path.
+        path: String,
+        /// The directories whose entries may be such names: absolute ones, without those below.
+        directories: Vec<String>,
+    },
     /// The state of the agent's process.
     Process {
         /// The process id.
@@ -73,8 +90,24 @@ pub enum Answer {
     Repository(Option<String>),
     /// The name of the file in the directory; `None` when there is none.
     Newest(Option<String>),
+    /// The numbers; `None` when it is not a regular file.
+    Inode(Option<Inode>),
+    /// True for binary content: a NUL among the first bytes. `None` when it is not a regular file, or cannot be read.
+    Head(Option<bool>),
+    /// Absolute paths, symlinks resolved, in the order of the directories. The path itself is not among them. There is no
+    /// answer if a directory has more entries than the world's limit, or cannot be read.
+    OtherNames(Vec<String>),
     /// The process; `None` when it cannot be read.
     Process(Option<Process>),
+}
+
+/// The numbers of a regular file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Inode {
+    /// Number of its names (hard links).
+    pub links: u64,
+    /// Its size in bytes.
+    pub size: u64,
 }
 
 /// The kind of a file.

@@ -2,9 +2,10 @@
 #![cfg(test)]
 
 use castellan_event::{
-    Agent, Answer, Answers, Call, Change, Command, Doubt, Effect, EffectKind, FIELDS, Facts, FieldType,
-    FileOrigin, FileTarget, Guard, HostClass, Level, LocatedFile, Mark, Object, Operation, PatchOp, Query,
-    Remote, Role, Row, Scope, ScriptId, Session, Tool, ToolKind, Value, Why, Written, field_index, rows,
+    Agent, Answer, Answers, Call, Change, Command, Doubt, Effect, EffectKind, Escape, FIELDS, Facts,
+    FieldType, FileOrigin, FileTarget, Guard, HostClass, Level, LocatedFile, Mark, Measured, Object,
+    Operation, PatchOp, Query, Remote, Role, Row, Scope, ScriptId, Session, Tool, ToolKind, Value, Why,
+    Written, field_index, rows,
 };
 use serde_json::json;
 
@@ -68,6 +69,8 @@ fn full_facts() -> Facts {
         place: Some(Scope::Home),
         guard: Some(Guard::Hooks),
         origin: Some(FileOrigin::Downloaded),
+        escape: Some(Escape::HardLink),
+        measured: Measured { links: Some(2), other_name: word(), size: Some(9), is_binary: Some(true) },
         sent_to: Some(Remote { host: word(), class: Some(HostClass::Private), url: word() }),
         doubt: Some(Doubt { role: Some(Role::Target), why: Why::Variable }),
     };

@@ -34,6 +34,9 @@ pub(crate) const WORK_OF_LINK: u64 = 20;
 /// Units for looking for a program in one directory of `PATH`: one access to the file system.
 pub(crate) const WORK_OF_LOOK: u64 = 5;
 
+/// Units for looking for other names of a file in some three hundred directories of a home, which are listed once.
+pub(crate) const WORK_OF_NAMES: u64 = 200;
+
 /// Units for one byte of SQL: parsing short statements takes some 300 ns a byte.
 pub(crate) const WORK_OF_SQL_BYTE: u64 = 1;
 

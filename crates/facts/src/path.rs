@@ -1,6 +1,7 @@
 //! Paths: resolves an argument to its real location and classifies it. Asks the world for the targets of symlinks only.
 //! Must not know the program of the argument.
 
+mod escape;
 mod known;
 mod lexical;
 mod partly;
@@ -12,6 +13,7 @@ use castellan_event::{PATH_BYTES_MAX, Recorder, Scope, Why};
 use castellan_programs::{Arg, Piece};
 
 pub use crate::scope::Places;
+pub(crate) use escape::leaves_workspace;
 pub use special::dev_tcp;
 pub(crate) use special::is_stream;
 

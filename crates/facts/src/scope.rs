@@ -4,6 +4,7 @@
 mod part;
 mod pattern;
 mod places;
+mod searched;
 mod table;
 
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ use part::known_start;
 use pattern::{Anchor, Table, View};
 pub use places::Places;
 pub(crate) use places::{DEVICE, UNC};
+pub(crate) use searched::searched_directories;
 pub(crate) use table::PROGRAMS;
 use table::{OWN, ROWS, Row};
 

@@ -15,11 +15,13 @@ use crate::manifests;
 use crate::next::{From, Left, Program, Task};
 use crate::scene::Scene;
 
+mod bounds;
 mod guarded;
 mod paths;
 mod remember;
 mod unknown;
 
+pub(crate) use bounds::Content;
 pub(crate) use paths::About;
 
 pub(crate) struct Sink<'f, 's, 'w, 'r> {

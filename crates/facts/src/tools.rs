@@ -1,12 +1,15 @@
 //! Effects of tools other than the shell. This module must not know an agent's payload.
 
-use castellan_event::{Call, EffectKind, Facts, FileTarget, Operation, PatchOp, Role, ToolKind, Why};
+use castellan_event::{
+    Call, Change, EffectKind, Facts, FileTarget, HEAD_BYTES, Operation, PatchOp, Replacement, Role, ToolKind,
+    Why,
+};
 use castellan_programs::Arg;
 use serde_json::Value as Json;
 
 use crate::limits::MCP_VALUES_MAX;
 use crate::scene::Scene;
-use crate::sink::Sink;
+use crate::sink::{Content, Sink};
 use crate::{mcp, targets};
 
 /// Adds the effects of the tool itself. The commands of shell text are found elsewhere.
@@ -46,8 +49,37 @@ fn of_file(kind: ToolKind, file: &FileTarget, sink: &mut Sink<'_, '_, '_, '_>) {
         (None, ToolKind::Read) => &[EffectKind::Read],
         (Some(PatchOp::Update), _) | (None, _) => &[EffectKind::Read, EffectKind::Write],
     };
-    for kind in kinds {
-        sink.path(*kind, &Arg::known(file.path.clone()));
+    let arg = Arg::known(file.path.clone());
+    for of in kinds {
+        let content = match of {
+            EffectKind::Read => Content::Read,
+            // A search and a deletion have no content of their own.
+            _ if *of != EffectKind::Write => Content::Unsaid,
+            _ => written(file),
+        };
+        sink.content(*of, content, &arg);
+    }
+}
+
+/// The content of a file after a tool has written it, as far as the call shows it.
+fn written(file: &FileTarget) -> Content {
+    match &file.change {
+        Change::Unsaid => Content::Unsaid,
+        Change::Whole(text) => {
+            let head = text.as_bytes().get(..HEAD_BYTES).unwrap_or(text.as_bytes());
+            Content::Whole { size: text.len() as u64, is_binary: head.contains(&0) }
+        }
+        Change::Edited { of, replacements } => {
+            let is_itself = *of == file.path;
+            let mut grows_by = is_itself.then_some(0_i64);
+            for Replacement { old, new, everywhere } in replacements {
+                let by = i64::try_from(new.len()).unwrap_or(i64::MAX) - i64::try_from(old.len()).unwrap_or(0);
+                // The number of occurrences is unknown; fewer bytes are never too many.
+                let by = if *everywhere { (by <= 0).then_some(0) } else { Some(by) };
+                grows_by = grows_by.zip(by).map(|(sum, by)| sum.saturating_add(by));
+            }
+            Content::Edited { grows_by }
+        }
     }
 }
 

@@ -48,6 +48,10 @@ pub enum Laid {
     Text(String),
     /// A symlink.
     Link(Link),
+    /// Another name of a file.
+    Same(Same),
+    /// A file with unknown contents of a given size.
+    Sized(Sized),
     /// A file with unknown contents.
     Unknown(()),
 }
@@ -58,6 +62,25 @@ pub enum Laid {
 pub struct Link {
     /// The target, absolute or relative to the directory of the symlink.
     pub link: String,
+}
+
+/// Another name of a file (a hard link): `{same_as: PATH}`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Same {
+    /// The file, absolute or relative to the case's `cwd`.
+    pub same_as: String,
+}
+
+/// A file with unknown contents: `{size: 20971520, binary: true}`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sized {
+    /// Bytes.
+    pub size: u64,
+    /// The contents begin with a NUL.
+    #[serde(default)]
+    pub binary: bool,
 }
 
 impl Case {
@@ -83,6 +106,8 @@ impl Case {
                 _ if path.ends_with('/') => There::Directory,
                 Laid::Text(text) => There::Text(text.clone()),
                 Laid::Link(link) => There::Link(link.link.clone()),
+                Laid::Same(same) => There::Same(lexical_path(&self.cwd, &same.same_as)),
+                Laid::Sized(Sized { size, binary }) => There::Sized { size: *size, is_binary: *binary },
                 Laid::Unknown(()) => There::Unknown,
             };
             machine.put(&lexical_path(&self.cwd, path), there);

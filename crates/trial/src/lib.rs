@@ -18,7 +18,7 @@ mod shipped;
 mod trial;
 
 pub use accuracy::{Accuracy, Counts, NoCall, Outcome, share};
-pub use case::{Asked, Case, Laid, Link};
+pub use case::{Asked, Case, Laid, Link, Same, Sized};
 pub use case_file::{CaseFile, RuleCase, Shows};
 pub use check::{Failure, KnownRule, Wrong, failures, gaps, known_rules, load_errors};
 pub use labelled::{Labelled, Tier, WrongLine, read_labelled};

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use castellan_event::{Answer, FileKind, Process, Query, World, lexical_path};
+use castellan_event::{Answer, FileKind, HEAD_BYTES, Inode, Process, Query, World, lexical_path};
 
 /// The user's home directory.
 pub const HOME: &str = "/home/dev";
@@ -88,6 +88,15 @@ pub enum There {
     Unknown,
     /// A directory.
     Directory,
+    /// A file with unknown contents and these numbers.
+    Sized {
+        /// Bytes.
+        size: u64,
+        /// The contents begin with a NUL.
+        is_binary: bool,
+    },
+    /// Another name of the file at this absolute path.
+    Same(String),
     /// A symlink to a path, absolute or relative to the directory of the symlink.
     Link(String),
     /// Nothing; hides a default entry.
@@ -114,7 +123,9 @@ impl Machine {
     /// Returns the kind of a path without symlinks.
     fn kind(&self, path: &str) -> FileKind {
         match self.added.get(path) {
-            Some(There::Text(_) | There::Unknown) => return FileKind::File,
+            Some(There::Text(_) | There::Unknown | There::Sized { .. } | There::Same(_)) => {
+                return FileKind::File;
+            }
             Some(There::Directory) => return FileKind::Directory,
             Some(There::Link(_) | There::Nothing) => return FileKind::Missing,
             None => {}
@@ -140,11 +151,72 @@ impl Machine {
     fn contents(&self, path: &str) -> Option<Vec<u8>> {
         match self.added.get(path) {
             Some(There::Text(text)) => return Some(text.as_bytes().to_vec()),
-            Some(There::Unknown | There::Directory | There::Link(_) | There::Nothing) => return None,
+            // One step only: a name of a name has no contents.
+            Some(There::Same(path)) => match self.added.get(path) {
+                Some(There::Text(text)) => return Some(text.as_bytes().to_vec()),
+                Some(_) => return None,
+                None => {
+                    let held = FILES.iter().find(|(file, _)| file == path);
+                    return held.map(|(_, text)| text.as_bytes().to_vec());
+                }
+            },
+            Some(
+                There::Unknown | There::Sized { .. } | There::Directory | There::Link(_) | There::Nothing,
+            ) => return None,
             None => {}
         }
         let held = FILES.iter().find(|(file, _)| *file == path).map(|(_, text)| text.as_bytes().to_vec());
         held.or_else(|| is_program(path).then(|| PROGRAM.to_vec()))
+    }
+
+    /// Returns the file that a name belongs to: the name itself, unless it is another name.
+    fn file<'p>(&'p self, path: &'p str) -> &'p str {
+        match self.added.get(path) {
+            Some(There::Same(file)) => file,
+            _ => path,
+        }
+    }
+
+    /// Returns the names of a file, without the one by which the others are described.
+    fn names<'p>(&'p self, file: &'p str) -> impl Iterator<Item = &'p str> {
+        let same = self.added.iter().filter(move |(_, there)| matches!(there, There::Same(of) if of == file));
+        same.map(|(name, _)| name.as_str())
+    }
+
+    fn inode(&self, path: &str) -> Option<Inode> {
+        if self.kind(path) != FileKind::File {
+            return None;
+        }
+        let file = self.file(path);
+        let size = match self.added.get(file) {
+            Some(There::Sized { size, .. }) => *size,
+            _ => self.contents(file).map_or(0, |contents| contents.len() as u64),
+        };
+        Some(Inode { links: 1 + self.names(file).count() as u64, size })
+    }
+
+    /// Unknown contents are text.
+    fn is_binary(&self, path: &str) -> Option<bool> {
+        self.inode(path)?;
+        let file = self.file(path);
+        Some(match self.added.get(file) {
+            Some(There::Sized { is_binary, .. }) => *is_binary,
+            _ => self
+                .contents(file)
+                .is_some_and(|contents| contents.iter().take(HEAD_BYTES).any(|byte| *byte == 0)),
+        })
+    }
+
+    fn other_names(&self, path: &str, directories: &[String]) -> Vec<String> {
+        let file = self.file(path);
+        let all: Vec<&str> =
+            std::iter::once(file).chain(self.names(file)).filter(|name| *name != path).collect();
+        let is_in = |name: &str, directory: &String| {
+            name.rsplit_once('/').is_some_and(|(above, _)| above == directory)
+        };
+        let found =
+            directories.iter().flat_map(|directory| all.iter().filter(move |name| is_in(name, directory)));
+        found.map(|name| (*name).to_owned()).collect()
     }
 
     /// Resolves a path; `None` if its symlinks form a cycle.
@@ -173,7 +245,14 @@ impl Machine {
     fn link(&self, path: &str) -> Option<&str> {
         match self.added.get(path) {
             Some(There::Link(to)) => Some(to),
-            Some(There::Text(_) | There::Unknown | There::Directory | There::Nothing) => None,
+            Some(
+                There::Text(_)
+                | There::Unknown
+                | There::Sized { .. }
+                | There::Same(_)
+                | There::Directory
+                | There::Nothing,
+            ) => None,
             None => LINKS.iter().find(|(from, _)| *from == path).map(|(_, to)| *to),
         }
     }
@@ -223,6 +302,11 @@ impl World for Machine {
             Query::Executable { name, path } => Answer::Executable(self.executable(name, path)),
             Query::Repository { of } => Answer::Repository(self.repository(of)),
             Query::Newest { .. } => Answer::Newest(None),
+            Query::Inode { path } => Answer::Inode(self.inode(&self.real_path("/", path)?)),
+            Query::Head { path } => Answer::Head(self.is_binary(&self.real_path("/", path)?)),
+            Query::OtherNames { path, directories } => {
+                Answer::OtherNames(self.other_names(&self.real_path("/", path)?, directories))
+            }
             Query::Process { .. } => Answer::Process(Some(self.process())),
         })
     }
@@ -316,5 +400,27 @@ mod tests {
         let process = machine.process();
         assert_eq!(process.env.iter().filter(|(name, _)| name == "PATH").count(), 1);
         assert_eq!((process.var("PATH"), process.var("HOME")), (Some("/y"), Some(HOME)));
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_one_file() {
+        let mut machine = Machine::default();
+        machine.put("/home/dev/.ssh/id_rsa", There::Text("key".to_owned()));
+        machine.put("/home/dev/project/notes", There::Same("/home/dev/.ssh/id_rsa".to_owned()));
+        machine.put("/home/dev/project/film", There::Sized { size: 99, is_binary: true });
+        for (path, inode, is_binary) in [
+            ("/home/dev/project/notes", Some(Inode { links: 2, size: 3 }), Some(false)),
+            ("/home/dev/.ssh/id_rsa", Some(Inode { links: 2, size: 3 }), Some(false)),
+            ("/home/dev/project/film", Some(Inode { links: 1, size: 99 }), Some(true)),
+            ("/usr/bin/ls", Some(Inode { links: 1, size: 4 }), Some(false)),
+            ("/home/dev/project/src", None, None),
+            ("/home/dev/project/gone", None, None),
+        ] {
+            assert_eq!((machine.inode(path), machine.is_binary(path)), (inode, is_binary), "{path}");
+        }
+        let directories = ["/home/dev/.ssh".to_owned(), "/home/dev".to_owned()];
+        let others = |path: &str| machine.other_names(path, &directories);
+        assert_eq!(others("/home/dev/project/notes"), ["/home/dev/.ssh/id_rsa"]);
+        assert_eq!(others("/home/dev/.ssh/id_rsa"), [""; 0], "its other name is in no such directory");
     }
 }

@@ -1,11 +1,14 @@
 //! Kind and contents of a file. Every path here is real: its symlinks are resolved.
 
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use castellan_event::FileKind;
+use castellan_event::{FileKind, HEAD_BYTES, Inode};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::names::regular;
 use crate::limits::CONTENTS_BYTES_MAX;
 use castellan_files::{Links, at_most, open_to_read};
 
@@ -40,4 +43,19 @@ pub(super) fn contents(real: &Path) -> Option<Vec<u8>> {
     let file = open_to_read(real, Links::Refused).ok()?;
     let is_too_long = file.metadata().ok()?.len() > CONTENTS_BYTES_MAX;
     if is_too_long { None } else { at_most(file, CONTENTS_BYTES_MAX).ok().flatten() }
+}
+
+/// Returns the numbers of a regular file.
+pub(super) fn inode(real: &Path) -> Option<Inode> {
+    let file = regular(real)?;
+    Some(Inode { links: file.nlink(), size: file.len() })
+}
+
+/// Reports whether a NUL is among the first bytes of a regular file.
+pub(super) fn is_binary(real: &Path) -> Option<bool> {
+    regular(real)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    let file = open_to_read(real, Links::Refused).ok()?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    Some(head.contains(&0))
 }

@@ -8,7 +8,7 @@ use crate::call::PatchOp;
 use crate::effect::Effect;
 use crate::facts::Command;
 use crate::field::{FieldArg, FieldDef, FieldType, Level};
-use crate::vocabulary::{EffectKind, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
+use crate::vocabulary::{EffectKind, Escape, FileOrigin, Guard, HostClass, Role, Scope, When, Why};
 
 /// Every field of source `coding_agent`. The position in this table is the index that [`crate::Row::value`] takes.
 pub static FIELDS: &[FieldDef<'static>] = &definitions();
@@ -212,6 +212,28 @@ pub(super) const TABLE: &[Field] = &[
     effect(
         word("fx.file_origin", FileOrigin::WORDS, "origin of the file: downloaded, written or repository"),
         |effect| Value::optional(effect.file_origin().map(FileOrigin::as_str)),
+    ),
+    effect(
+        word("fx.escape", Escape::WORDS, "how a path that is inside of the workspace as written leaves it"),
+        |effect| Value::optional(effect.escape().map(Escape::as_str)),
+    ),
+    effect(number("fx.links", "number of names (hard links) of the regular file"), |effect| {
+        effect.measured().and_then(|file| file.links).map_or(Value::Absent, Value::U64)
+    }),
+    effect(
+        text(
+            "fx.other_name",
+            "another name (hard link) of the file, if it is in a directory of secrets or settings",
+        ),
+        |effect| Value::optional(effect.measured().and_then(|file| file.other_name.as_deref())),
+    ),
+    effect(
+        number("fx.size", "bytes of the file that is read, or of the file after a tool has written it"),
+        |effect| effect.measured().and_then(|file| file.size).map_or(Value::Absent, Value::U64),
+    ),
+    effect(
+        truth("fx.binary", "true if a NUL is among the first 8 KiB that a tool reads or writes"),
+        |effect| effect.measured().and_then(|file| file.is_binary).map_or(Value::Absent, Value::Bool),
     ),
     effect(text("fx.host", "host"), |effect| Value::optional(effect.host())),
     effect(

@@ -70,6 +70,9 @@ pub(super) fn real_path(base: &str, path: &str, world: &mut Recorder<'_>) -> Opt
         | Answer::Executable(_)
         | Answer::Repository(_)
         | Answer::Newest(_)
+        | Answer::Inode(_)
+        | Answer::Head(_)
+        | Answer::OtherNames(_)
         | Answer::Process(_) => None,
     }
 }

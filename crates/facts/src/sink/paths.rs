@@ -6,6 +6,7 @@ use castellan_event::{
 };
 use castellan_programs::{Arg, Piece};
 
+use super::bounds::{Bounds, Content};
 use super::unknown::role_of;
 use super::{Sink, happens_dry};
 use crate::limits::{BYTES_PER_WORK, LINKS_MAX, WORK_OF_DESCENT, WORK_OF_LINK, WORK_OF_PATH, WORK_OF_UNSURE};
@@ -20,6 +21,8 @@ pub(crate) struct About {
     pub(crate) sent_to: Option<Remote>,
     /// The reason why the file is not read.
     pub(crate) unread: Option<Why>,
+    /// The content that the tool itself reads or writes.
+    pub(crate) content: Content,
 }
 
 impl Sink<'_, '_, '_, '_> {
@@ -37,6 +40,11 @@ impl Sink<'_, '_, '_, '_> {
     pub(crate) fn sent(&mut self, to: Remote, arg: &Arg) {
         let about = About { sent_to: Some(to), ..About::default() };
         self.path_about(Operation::of(EffectKind::Upload), about, arg);
+    }
+
+    /// Adds an effect of a tool that itself reads or writes the content of the file in an argument.
+    pub(crate) fn content(&mut self, kind: EffectKind, content: Content, arg: &Arg) {
+        self.path_about(Operation::of(kind), About { content, ..About::default() }, arg);
     }
 
     /// Adds the reading of a text that is sent, such as headers or a comment. Only of a secret it is an upload.
@@ -97,7 +105,7 @@ impl Sink<'_, '_, '_, '_> {
         if self.mode.dry && !happens_dry(op.kind) {
             return;
         }
-        let located = self.as_secret_copy(op.kind, located);
+        let mut located = self.as_secret_copy(op.kind, located);
         // Streams store nothing, or the process has them open already.
         let kind = op.kind;
         if located.path.as_deref().is_some_and(path::is_stream) {
@@ -128,6 +136,7 @@ impl Sink<'_, '_, '_, '_> {
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
+        let bounds = self.bounds(&op, about.content, &mut located);
         let changing = located.path.as_deref().filter(|path| self.scene.session.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
         let (recursive, force) = (op.recursive.or(self.mode.recursive), op.force.or(self.mode.force));
@@ -135,8 +144,14 @@ impl Sink<'_, '_, '_, '_> {
         let (raw, scope, why) = (located.raw.clone(), located.scope, located.why.or(changing));
         let file = self.file(&op, located);
         let doubt = about.unread.map(|why| Doubt { role: None, why });
-        let file = LocatedFile { origin, sent_to: about.sent_to, doubt, ..file };
+        let Bounds { escape, measured, guard, why: unbounded } = bounds;
+        let guard = file.guard.or(guard);
+        let file = LocatedFile { origin, sent_to: about.sent_to, doubt, guard, escape, measured, ..file };
         self.push(op, Object::File(Box::new(file)));
+        if let Some(why) = unbounded.filter(|_| why.is_none()) {
+            // The file may be a secret, or part of the guard, by another name.
+            self.opaque(Role::Target, why, &raw);
+        }
         if let Some(why) = why {
             // A path that is too long to locate may hide the file that is read. No real file has such a name.
             let is_hidden = kind == EffectKind::Read && why == Why::Size;
@@ -172,6 +187,9 @@ impl Sink<'_, '_, '_, '_> {
             | Answer::Executable(_)
             | Answer::Repository(_)
             | Answer::Newest(_)
+            | Answer::Inode(_)
+            | Answer::Head(_)
+            | Answer::OtherNames(_)
             | Answer::Process(_) => None,
         }
     }

@@ -31,6 +31,9 @@ impl World for Machine {
             }
             Query::Repository { .. } => Answer::Repository(Some("/w".to_owned())),
             Query::Newest { .. } => Answer::Newest(None),
+            Query::Inode { .. } => Answer::Inode(None),
+            Query::Head { .. } => Answer::Head(None),
+            Query::OtherNames { .. } => Answer::OtherNames(Vec::new()),
             Query::Process { .. } => Answer::Process(Some(Process {
                 env: vec![("PATH".to_owned(), "/usr/bin".to_owned())],
                 home: "/home/u".to_owned(),

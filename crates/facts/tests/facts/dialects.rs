@@ -22,6 +22,9 @@ impl World for Machine {
             }))),
             Query::FileKind { .. } => Some(Answer::FileKind(FileKind::Missing)),
             Query::Newest { .. } => Some(Answer::Newest(None)),
+            Query::Inode { .. } => Some(Answer::Inode(None)),
+            Query::Head { .. } => Some(Answer::Head(None)),
+            Query::OtherNames { .. } => Some(Answer::OtherNames(Vec::new())),
             Query::Contents { .. } | Query::Repository { .. } => None,
         }
     }

@@ -69,6 +69,9 @@ impl World for Machine<'_> {
             Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
             Query::Repository { .. } => Answer::Repository(None),
             Query::Newest { .. } => Answer::Newest(None),
+            Query::Inode { .. } => Answer::Inode(None),
+            Query::Head { .. } => Answer::Head(None),
+            Query::OtherNames { .. } => Answer::OtherNames(Vec::new()),
             Query::Process { .. } => {
                 let path = self.0.path.as_deref().unwrap_or("/usr/bin");
                 let env = [("PATH", path), ("HOME", "/home/u")];

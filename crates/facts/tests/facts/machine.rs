@@ -58,6 +58,9 @@ impl World for Machine {
             Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
             Query::Repository { of } => Answer::Repository(self.repository(of)),
             Query::Newest { .. } => Answer::Newest(None),
+            Query::Inode { .. } => Answer::Inode(None),
+            Query::Head { .. } => Answer::Head(None),
+            Query::OtherNames { .. } => Answer::OtherNames(Vec::new()),
             Query::Process { .. } => Answer::Process(Some(Process {
                 env: [("PATH", "/usr/bin"), ("HOME", "/home/u")]
                     .map(|(name, value)| (name.to_owned(), value.to_owned()))

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod bad_scripts;
+mod boundary;
 mod call;
 mod contained;
 mod dialects;

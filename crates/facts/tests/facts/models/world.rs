@@ -33,6 +33,9 @@ impl World for Table {
             Query::Executable { name, .. } => Answer::Executable(Some(format!("/usr/bin/{name}"))),
             Query::Repository { .. } => Answer::Repository(Some("/w".to_owned())),
             Query::Newest { .. } => Answer::Newest(None),
+            Query::Inode { .. } => Answer::Inode(None),
+            Query::Head { .. } => Answer::Head(None),
+            Query::OtherNames { .. } => Answer::OtherNames(Vec::new()),
             Query::Process { .. } => Answer::Process(Some(Process {
                 env: vec![
                     ("PATH".to_owned(), "/usr/bin".to_owned()),
