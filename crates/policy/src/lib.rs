@@ -2,6 +2,7 @@
 //!
 //! The crate has no access to agents' JSON, files or clocks. It queries the world through its callers.
 
+mod boundary;
 mod call_class;
 mod case;
 mod choices;
@@ -31,6 +32,7 @@ mod tries;
 mod undo;
 mod ungoverned;
 
+pub use boundary::{BoundaryMode, BoundarySettings};
 pub use call_class::CallClass;
 pub use choices::{
     AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque,

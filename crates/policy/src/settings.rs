@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use castellan_event::{AccessLevel, UnknownWord, from_word};
 
+use crate::boundary::{BoundaryMode, BoundarySettings};
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 use crate::containment::Containment;
 use crate::operators::Operators;
@@ -65,6 +66,8 @@ pub struct Settings {
     pub containment: Containment,
     /// The checkpoints.
     pub undo: UndoSettings,
+    /// The boundary of the workspace.
+    pub boundary: BoundarySettings,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -178,6 +181,7 @@ impl Profile {
             sandbox: SandboxSettings::DEFAULT,
             containment: Containment::Prefer,
             undo: UndoSettings::DEFAULT,
+            boundary: BoundarySettings::DEFAULT,
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),
@@ -207,7 +211,8 @@ impl Profile {
             }
             Profile::Strict => {
                 let ungoverned = Ungoverned { blocks_foreign_hooks: true, ..bounded.ungoverned.clone() };
-                Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, ..bounded }
+                let boundary = BoundarySettings { mode: BoundaryMode::Strict, ..bounded.boundary };
+                Settings { opaque: NotAllow::Deny, probing: DeferOrAsk::Ask, ungoverned, boundary, ..bounded }
             }
             Profile::Autonomous => Settings { allow_understood: true, ..bounded },
             // No value is milder than that of another profile, so that a switch to it only tightens.
@@ -221,6 +226,7 @@ impl Profile {
                 opaque: NotAllow::Defer,
                 headless_opaque: NotAllow::Defer,
                 new_server: NotAllow::Defer,
+                boundary: BoundarySettings { mode: BoundaryMode::Off, ..standard.boundary },
                 // The kit's rules have no such tag.
                 tiers: Tiers { review: RuleState::Observe, ..standard.tiers },
                 ..standard

@@ -3,6 +3,7 @@
 
 mod access;
 mod allow;
+mod boundary;
 mod containment;
 mod gates;
 mod lists;
@@ -170,6 +171,14 @@ pub(crate) const STAGES: &[Stage] = &[
         lifted_by: &[Grant],
         finds: "unknown text that the call writes into a manifest or makefile (`strict`, `autonomous`)",
         answers: "`opaque`",
+    },
+    Stage {
+        name: "boundary",
+        find: OnReading(boundary::boundary),
+        lifted_by: &[Grant],
+        finds: "a path that is in the workspace as written and outside of it in fact; a file in the workspace that is a \
+                secret or guarded by another name ([boundary](boundary.md)). `strict`: large and binary files, too",
+        answers: "ask; `strict`: deny changes, else ask; `kit`: nothing",
     },
     Stage {
         name: "unknown tool",
@@ -349,6 +358,7 @@ mod tests {
             "contain rules",
             "opaque",
             "unknown orders",
+            "boundary",
             "new server",
             "probing",
             "review rules",

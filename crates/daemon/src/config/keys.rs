@@ -1,6 +1,7 @@
 //! [`KEYS`]: every key of `config.toml` in one table. The parser, the merging of layers, the suggestions, the JSON
 //! schema and docs/configuration.md use it. It must not know the effect of a value.
 
+mod boundary;
 mod sandbox;
 mod undo;
 
@@ -86,7 +87,13 @@ pub enum Place {
 /// The keys, in the order of the documentation.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let packs = SHIPPED_PACKS.iter().map(pack);
-    let before = BEFORE_SANDBOX.iter().chain(sandbox::KEYS).chain(undo::KEYS).chain(AFTER_SANDBOX).copied();
+    let before = BEFORE_SANDBOX
+        .iter()
+        .chain(sandbox::KEYS)
+        .chain(boundary::KEYS)
+        .chain(undo::KEYS)
+        .chain(AFTER_SANDBOX)
+        .copied();
     before.chain(packs).chain(AFTER_PACKS.iter().copied()).collect()
 });
 

@@ -1,6 +1,7 @@
 //! Merged keys → [`Config`]: converts the words into the daemon's settings. It must not know layers, except for keys
 //! whose value in a single layer has a meaning of its own.
 
+mod boundary;
 mod review;
 mod sandbox;
 mod undo;
@@ -84,6 +85,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         sandbox: sandbox::settings(settled)?,
         containment: parsed(settled, "containment.mode")?,
         undo: undo::settings(settled),
+        boundary: boundary::settings(settled)?,
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,

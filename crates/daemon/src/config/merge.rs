@@ -324,6 +324,7 @@ fn preset_word(profile: Profile, key: &Key) -> Option<&'static str> {
         "ungoverned_level" => settings.ungoverned.level.map_or(OFF, AccessLevel::as_str),
         "new_mcp_server" => settings.new_server.as_str(),
         "probing" => settings.probing.as_str(),
+        "boundary.mode" => settings.boundary.mode.as_str(),
         "tiers.ask" => settings.tiers.ask.as_str(),
         "tiers.review" => settings.tiers.review.as_str(),
         "review.opaque" => {

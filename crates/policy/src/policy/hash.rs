@@ -10,6 +10,7 @@ use castellan_event::{AccessLevel, PartsHash, sha256_hex};
 use castellan_rules::{AppendOutput, ExtraField, Matching, Options, Selected, Selection};
 
 use super::{LayerRules, PolicyRule, RuleState};
+use crate::boundary::BoundarySettings;
 use crate::operators::Operators;
 use crate::review::ReviewSettings;
 use crate::sandbox::{SandboxLimits, SandboxSettings};
@@ -86,6 +87,7 @@ fn settings_text(settings: &Settings) -> String {
         sandbox,
         containment,
         undo,
+        boundary,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -119,6 +121,7 @@ fn settings_text(settings: &Settings) -> String {
     put_sandbox(&mut lines, sandbox);
     lines.put("containment.mode", containment.as_str());
     put_undo(&mut lines, *undo);
+    put_boundary(&mut lines, boundary);
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
@@ -149,6 +152,13 @@ fn put_review(lines: &mut Lines, review: &ReviewSettings) {
     for word in command {
         lines.text("review.command", word);
     }
+}
+
+fn put_boundary(lines: &mut Lines, boundary: &BoundarySettings) {
+    let BoundarySettings { mode, read_mib, write_mib } = boundary;
+    lines.put("boundary.mode", mode.as_str());
+    lines.put("boundary.read_mib", read_mib);
+    lines.put("boundary.write_mib", write_mib);
 }
 
 /// The default sandbox is no line.
@@ -349,6 +359,9 @@ ungoverned.trusted_hook=a\\nb=c
 plans.mode=warn
 plans.ad_hoc=ask
 containment.mode=prefer
+boundary.mode=strict
+boundary.read_mib=10
+boundary.write_mib=10
 operators.user.deny=Bash(rm:*)
 operators.user.allow=Read
 tags.deny=coding_agent_deny

@@ -231,6 +231,7 @@ fn what_gets_milder_is_named() {
                 "profile",
                 "default",
                 "opaque",
+                "boundary.mode",
                 "new_mcp_server",
                 "headless_default",
                 "headless_opaque",
@@ -249,6 +250,10 @@ fn what_gets_milder_is_named() {
         ("allow = ['Bash(a)']", "allow = ['Bash(b)']", &["allow"]),
         ("hooks.trusted = ['a']", "", &[]),
         ("", "ask_wait = 5", &["ask_wait"]),
+        ("", "boundary.mode = 'off'", &["boundary.mode"]),
+        ("", "boundary.mode = 'strict'", &[]),
+        ("", "boundary.read_mib = 20", &["boundary.read_mib"]),
+        ("", "boundary.write_mib = 0", &["boundary.write_mib"]),
     ] {
         assert_eq!(of(after).milder_than(&of(before)), expected, "{before} -> {after}");
     }
