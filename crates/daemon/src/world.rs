@@ -1,7 +1,8 @@
 //! [`FileSystem`]: the real World, which answers the core's questions. Never blocks on a file, and limits the work for
 //! one decision. Does not depend on the reason for a question.
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod farms;
 mod look;
 mod mounts;

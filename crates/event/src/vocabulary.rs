@@ -122,7 +122,7 @@ vocabulary! {
     /// The way in which a path leaves the workspace, although as written it is inside; field `fx.escape`.
     Escape {
         #[default] Symlink "symlink" "a symlink on the way to the file leads out of the workspace",
-        HardLink "hard_link" "the file has another name outside of the workspace, or in the guard",
+        HardLink "hard_link" "the file has another name: outside of the workspace, a secret, or a file that programs obey",
     }
 }
 

@@ -51,11 +51,12 @@ fn of_file(kind: ToolKind, file: &FileTarget, sink: &mut Sink<'_, '_, '_, '_>) {
     };
     let arg = Arg::known(file.path.clone());
     for of in kinds {
-        let content = match of {
-            EffectKind::Read => Content::Read,
-            // A search and a deletion have no content of their own.
-            _ if *of != EffectKind::Write => Content::Unsaid,
-            _ => written(file),
+        let content = if *of == EffectKind::Read {
+            Content::Read
+        } else if *of == EffectKind::Write {
+            written(file)
+        } else {
+            Content::Unsaid
         };
         sink.content(*of, content, &arg);
     }

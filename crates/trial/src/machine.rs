@@ -152,14 +152,13 @@ impl Machine {
         match self.added.get(path) {
             Some(There::Text(text)) => return Some(text.as_bytes().to_vec()),
             // One step only: a name of a name has no contents.
-            Some(There::Same(path)) => match self.added.get(path) {
-                Some(There::Text(text)) => return Some(text.as_bytes().to_vec()),
-                Some(_) => return None,
-                None => {
-                    let held = FILES.iter().find(|(file, _)| file == path);
-                    return held.map(|(_, text)| text.as_bytes().to_vec());
+            Some(There::Same(path)) => {
+                if let Some(There::Text(text)) = self.added.get(path) {
+                    return Some(text.as_bytes().to_vec());
                 }
-            },
+                let held = FILES.iter().find(|(file, _)| file == path && !self.added.contains_key(path));
+                return held.map(|(_, text)| text.as_bytes().to_vec());
+            }
             Some(
                 There::Unknown | There::Sized { .. } | There::Directory | There::Link(_) | There::Nothing,
             ) => return None,
@@ -171,10 +170,7 @@ impl Machine {
 
     /// Returns the file that a name belongs to: the name itself, unless it is another name.
     fn file<'p>(&'p self, path: &'p str) -> &'p str {
-        match self.added.get(path) {
-            Some(There::Same(file)) => file,
-            _ => path,
-        }
+        if let Some(There::Same(file)) = self.added.get(path) { file } else { path }
     }
 
     /// Returns the names of a file, without the one by which the others are described.
@@ -188,9 +184,10 @@ impl Machine {
             return None;
         }
         let file = self.file(path);
-        let size = match self.added.get(file) {
-            Some(There::Sized { size, .. }) => *size,
-            _ => self.contents(file).map_or(0, |contents| contents.len() as u64),
+        let size = if let Some(There::Sized { size, .. }) = self.added.get(file) {
+            *size
+        } else {
+            self.contents(file).map_or(0, |contents| contents.len() as u64)
         };
         Some(Inode { links: 1 + self.names(file).count() as u64, size })
     }
@@ -199,12 +196,11 @@ impl Machine {
     fn is_binary(&self, path: &str) -> Option<bool> {
         self.inode(path)?;
         let file = self.file(path);
-        Some(match self.added.get(file) {
-            Some(There::Sized { is_binary, .. }) => *is_binary,
-            _ => self
-                .contents(file)
-                .is_some_and(|contents| contents.iter().take(HEAD_BYTES).any(|byte| *byte == 0)),
-        })
+        if let Some(There::Sized { is_binary, .. }) = self.added.get(file) {
+            return Some(*is_binary);
+        }
+        let head = self.contents(file).unwrap_or_default();
+        Some(head.iter().take(HEAD_BYTES).any(|byte| *byte == 0))
     }
 
     fn other_names(&self, path: &str, directories: &[String]) -> Vec<String> {

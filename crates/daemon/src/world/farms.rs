@@ -19,8 +19,7 @@ use rustix::io::Errno;
 
 use super::FileSystem;
 
-/// A directory with the workspace `w`, a sibling whose name begins so, and a directory outside. None of it is in a
-/// directory for temporary files by name, so the test's workspace is one that facts accept.
+/// A directory with the workspace `w`, a sibling whose name begins so, and a directory outside.
 struct Farm {
     _dir: tempfile::TempDir,
     base: PathBuf,
@@ -54,10 +53,8 @@ impl Farm {
             base: self.workspace().display().to_string(),
             path: path.display().to_string(),
         };
-        match FileSystem::default().answer(&query)? {
-            Answer::RealPath(real) => Some(real.into()),
-            other => panic!("{other:?}"),
-        }
+        let Answer::RealPath(real) = FileSystem::default().answer(&query)? else { panic!("{query:?}") };
+        Some(real.into())
     }
 
     /// The effects of a tool that writes a path in the workspace.

@@ -10,19 +10,23 @@ use super::table::{PROGRAMS, ROWS};
 
 /// Returns the directories, absolute, each once. Files deeper below are not found by another name.
 pub(crate) fn searched_directories(places: &Places) -> Vec<String> {
+    let workspace = places.workspace.as_deref();
     let stand_ins = places.stand_ins.iter().map(|(directory, _)| directory.clone());
     let mut all: Vec<String> = places.castellan.iter().cloned().chain(stand_ins).collect();
     for row in ROWS.iter().filter(|row| row.scope <= Scope::Hijack && row.about != PROGRAMS) {
         for pattern in row.paths {
-            // Settings below any directory belong to projects; secrets below any directory are also in homes.
-            let anywhere = pattern.strip_prefix("**/").filter(|_| row.scope <= Scope::Secret);
-            match pattern.strip_prefix("~/").or(anywhere) {
-                Some(below) => {
-                    let directory = directory(below);
-                    all.extend(places.homes.iter().map(|home| joined(home, directory)));
-                }
+            let anywhere = pattern.strip_prefix("**/").map(directory);
+            // Settings of projects are in the workspace; secrets that are anywhere are also in homes.
+            all.extend(anywhere.zip(workspace).map(|(directory, workspace)| joined(workspace, directory)));
+            let in_homes = anywhere.filter(|_| row.scope <= Scope::Secret);
+            match pattern.strip_prefix("~/").map(directory).or(in_homes) {
+                Some(directory) => all.extend(places.homes.iter().map(|home| joined(home, directory))),
                 // Unprivileged users cannot link files of the system that they cannot write.
-                None if row.scope <= Scope::Secret && pattern.starts_with("/") && !is_of_kernel(pattern) => {
+                None if anywhere.is_none()
+                    && row.scope <= Scope::Secret
+                    && pattern.starts_with("/")
+                    && !is_of_kernel(pattern) =>
+                {
                     all.push(joined("", directory(pattern.trim_start_matches('/'))));
                 }
                 None => {}
@@ -60,6 +64,7 @@ mod tests {
             homes: vec!["/home/u".to_owned(), "/data/u".to_owned()],
             castellan: vec!["/data/castellan".to_owned()],
             stand_ins: vec![("/data/claude".to_owned(), ".claude".to_owned())],
+            workspace: Some("/w".to_owned()),
             ..Places::default()
         };
         let searched = searched_directories(&places);
@@ -74,6 +79,10 @@ mod tests {
             "/data/castellan",
             "/data/claude",
             "/etc",
+            "/w",
+            "/w/.git",
+            "/w/.git/hooks",
+            "/w/.vscode",
         ] {
             assert!(searched.iter().any(|one| one == expected), "{expected}");
         }
@@ -83,6 +92,6 @@ mod tests {
         once.sort();
         once.dedup();
         assert_eq!(once.len(), searched.len());
-        assert!(searched.len() < 700, "{} directories", searched.len());
+        assert!(searched.len() < 800, "{} directories", searched.len());
     }
 }

@@ -126,17 +126,13 @@ fn is_checked(kind: EffectKind) -> bool {
 
 /// `None` without an answer.
 fn inode(path: &str, world: &mut Recorder<'_>) -> Option<Option<Inode>> {
-    match world.ask(Query::Inode { path: path.to_owned() })? {
-        Answer::Inode(inode) => Some(inode),
-        _ => None,
-    }
+    let Answer::Inode(inode) = world.ask(Query::Inode { path: path.to_owned() })? else { return None };
+    Some(inode)
 }
 
 fn is_binary(path: &str, world: &mut Recorder<'_>) -> Option<bool> {
-    match world.ask(Query::Head { path: path.to_owned() })? {
-        Answer::Head(is_binary) => is_binary,
-        _ => None,
-    }
+    let Answer::Head(is_binary) = world.ask(Query::Head { path: path.to_owned() })? else { return None };
+    is_binary
 }
 
 fn grown(size: u64, by: i64) -> u64 {

@@ -55,6 +55,10 @@ const FILES: &[(&str, File)] = &[
     ("/w/twin-b", file(8)),
     ("/home/u/.config/castellan/config.toml", file(9)),
     ("/w/conf", file(9)),
+    ("/w/.git/config", file(10)),
+    ("/w/readme", file(10)),
+    ("/w/.git/hooks/pre-commit", file(11)),
+    ("/w/check.txt", file(11)),
 ];
 
 struct Farm {

@@ -59,7 +59,8 @@ fn crossings(effect: &Effect, settings: &BoundarySettings) -> impl Iterator<Item
         None => None,
     };
     // A guarded file outside of the workspace has no boundary to cross, and rules guard it.
-    let has_names = measured.and_then(|file| file.links).is_some_and(|links| links > 1);
+    let known = 1 + u64::from(measured.is_some_and(|file| file.other_name.is_some()));
+    let has_names = measured.and_then(|file| file.links).is_some_and(|links| links > known);
     let is_in_place = matches!(effect.kind(), EffectKind::Write | EffectKind::Permission);
     let names = is_strict
         && has_names
@@ -124,10 +125,12 @@ const MIB: u64 = 1024 * 1024;
 
 /// The largest size of a file for an effect.
 fn limit(kind: EffectKind, settings: &BoundarySettings) -> Option<u64> {
-    let mib = match kind {
-        EffectKind::Read => settings.read_mib,
-        EffectKind::Write => settings.write_mib,
-        _ => 0,
+    let mib = if kind == EffectKind::Read {
+        settings.read_mib
+    } else if kind == EffectKind::Write {
+        settings.write_mib
+    } else {
+        0
     };
     (mib > 0).then(|| u64::from(mib) * MIB)
 }
@@ -163,8 +166,10 @@ fn leads_to_ordinary(effect: &Effect) -> bool {
     let is_of_system = || {
         effect.place() == Some(Scope::System) || effect.path().is_some_and(|path| below(path, "/nix/store"))
     };
-    !is_sensitive(effect)
-        && (effect.place() == Some(Scope::Temporary) || is_cache() || is_read && is_of_system())
+    // Reading programs of the machine is ordinary; changing them is not.
+    let is_secret = || effect.scope().is_some_and(|scope| scope <= Scope::Secret);
+    let is_grave = if is_read { is_secret() } else { is_sensitive(effect) };
+    !is_grave && (effect.place() == Some(Scope::Temporary) || is_cache() || is_read && is_of_system())
 }
 
 /// Directories that programs fill with hard links: package managers from their stores, builds from their outputs.

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod asks;
+mod boundary;
 mod globals;
 mod loads;
 mod own_parts;

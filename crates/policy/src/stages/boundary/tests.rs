@@ -59,7 +59,7 @@ fn found(effects: &[Effect], settings: Settings) -> Vec<(Verdict, String)> {
 fn check(kind: EffectKind, file: &LocatedFile, expected: [Option<Verdict>; 2]) {
     let effect = Effect::on_file(kind, file.clone());
     let of = |profile: Profile| {
-        let found = found(&[effect.clone()], profile.settings());
+        let found = found(std::slice::from_ref(&effect), profile.settings());
         found.into_iter().map(|(verdict, _)| verdict).max()
     };
     let [usual, strict] = expected;
@@ -88,6 +88,9 @@ fn links_of_ordinary_projects_are_free() {
         check(Read, &file, [None, None]);
         check(Write, &file, [Some(Ask), Some(Deny)]);
     }
+    let program = LocatedFile { scope: Some(Scope::Hijack), ..linked("/usr/bin/python3", Scope::System) };
+    check(Read, &program, [None, None]);
+    check(Write, &program, [Some(Ask), Some(Deny)]);
     check(Write, &home("/home/u/.cachet/x"), [Some(Ask), Some(Deny)]);
     // What is sensitive is not ordinary, wherever it is.
     let secret = |file: LocatedFile| LocatedFile { scope: Some(Scope::Secret), ..file };
@@ -114,6 +117,10 @@ fn other_names_of_secrets_and_of_the_guard_stop() {
 fn strict_asks_about_changes_of_files_with_unknown_names() {
     check(Write, &named("/w/src/x", 2, None), [None, Some(Ask)]);
     check(Write, &named("/w/src/x", 1, None), [None, None]);
+    // Its other name is known, and in the workspace.
+    let known = LocatedFile { escape: None, ..named("/w/src/x", 2, Some("/w/src/y")) };
+    check(Write, &known, [None, None]);
+    check(Write, &LocatedFile { escape: None, ..named("/w/src/x", 3, Some("/w/src/y")) }, [None, Some(Ask)]);
     check(Read, &named("/w/src/x", 2, None), [None, None]);
     check(Delete, &named("/w/src/x", 2, None), [None, None]);
     for filled in ["/w/node_modules/a/index.js", "/w/target/debug/app", "/w/.venv/lib/x.py", "/w/bazel-out/x"]
