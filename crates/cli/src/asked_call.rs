@@ -63,6 +63,18 @@ impl AskedCall {
         AskedCall { command, tool: None, file: None, input: None, agent: AgentId::DEFAULT, cwd: None }
     }
 
+    /// A tool of the default agent that is called for a file, in a directory.
+    pub(crate) fn of_file(tool: &str, file: &str, cwd: PathBuf) -> AskedCall {
+        AskedCall {
+            command: None,
+            tool: Some(tool.to_owned()),
+            file: Some(file.to_owned()),
+            input: None,
+            agent: AgentId::DEFAULT,
+            cwd: Some(cwd),
+        }
+    }
+
     /// Judges the call by the rules of a home and of the workspace of the call. The caller wants the verdict of the
     /// rules, so the mode is not applied.
     pub(crate) fn judge(&self, layout: &Layout, config: &Config) -> anyhow::Result<JudgedCall> {

@@ -13,6 +13,7 @@ pub(crate) mod daemon;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod file;
 pub(crate) mod halt;
 pub(crate) mod install;
 pub(crate) mod keep;
@@ -107,6 +108,9 @@ pub(crate) enum Command {
     Check(check::Options),
     /// Show the commands and effects of one call, with the rules that fire on each
     Explain(explain::Options),
+    /// Show where a path really is, and what the boundary of the workspace answers
+    #[command(subcommand)]
+    File(file::Command),
     /// Show the log
     Log(log::Options),
     /// Show why a call was asked about or denied, and how to allow it
@@ -176,6 +180,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Presence(command) => presence::run(global, command),
         Command::Check(options) => check::run(global, options),
         Command::Explain(options) => explain::run(global, options),
+        Command::File(command) => file::run(global, command),
         Command::Log(options) => log::run(global, options),
         Command::Why(options) => why::run(global, options),
         Command::Report(options) => report::run(global, options),

@@ -29,7 +29,7 @@ pub(crate) enum Exit {
 
 /// Each exit with its code and meaning. `--help`, the man page and the documentation use this table.
 pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "done; of `check`: allowed, or left to the agent"),
+    (Exit::Done, 0, "done; of `check` and `file check`: allowed, or left to the agent"),
     (Exit::No, 1, "the answer is no, or problems were found"),
     (Exit::Usage, 2, "the command line is wrong"),
     (Exit::NotRunning, 3, "the daemon is not running"),
@@ -37,8 +37,8 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (Exit::AlreadyRunning, 5, "a daemon already serves this home"),
     (Exit::Incomplete, 6, "done in part; the output says what was left out"),
     (Exit::Failed, 7, "failed; the message says why"),
-    (Exit::Ask, 10, "of `check`: asked"),
-    (Exit::Deny, 11, "of `check`: denied"),
+    (Exit::Ask, 10, "of `check` and `file check`: asked"),
+    (Exit::Deny, 11, "of `check` and `file check`: denied"),
     (Exit::Pending, 12, "of `apply --check`: edited files wait to be applied"),
     (
         Exit::Budget,

@@ -11,6 +11,9 @@ pub(crate) const LABELLED_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of one event of `rules eval`: the largest call that an agent can send.
 pub(crate) const EVENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
+/// Components of a path that `file check` shows: the analysis resolves no longer path.
+pub(crate) const COMPONENTS_MAX: usize = 128;
+
 /// Bytes of `/etc/passwd` and the kernel's files about users. Machines with more local users have other lookups.
 pub(crate) const PASSWD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 

@@ -32,7 +32,7 @@ pub(crate) fn of_denied(call: &Call, findings: &[Finding], rows: &[CallRow<'_>])
 
 /// The key for a query about castellan's own answers, whatever the verdict: the agent asks in advance about denials.
 pub(crate) fn of_asking(facts: &Facts) -> Option<String> {
-    const ASKING: &[&str] = &["check", "explain", "replay"];
+    const ASKING: &[&str] = &["check", "explain", "file check", "replay"];
     let asks = |command: &Command| {
         let word = command.subcommand.as_ref().or(command.operands.first());
         command.name.as_deref() == Some("castellan")

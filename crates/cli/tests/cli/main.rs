@@ -7,6 +7,7 @@ mod check;
 mod config;
 mod doctor;
 mod explain;
+mod file;
 mod help;
 mod home;
 mod install;

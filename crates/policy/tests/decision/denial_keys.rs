@@ -64,6 +64,7 @@ fn who_asks_castellan_is_about_that_whatever_is_answered() {
         (&["castellan", "check", "rm -rf /"][..], &["asks castellan"][..]),
         (&["castellan", "explain", "x"], &["asks castellan"]),
         (&["castellan", "replay"], &["asks castellan"]),
+        (&["castellan", "file check", "x"], &["asks castellan"]),
         (&["castellan", "status", "check"], &[]),
         (&["other", "check"], &[]),
     ] {
