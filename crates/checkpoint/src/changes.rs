@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::listing::Entry;
+use crate::listing::{Entry, Listing};
 use crate::stat::Kind;
 
 /// The paths that differ between two listings, in the order of their bytes.
@@ -31,8 +31,15 @@ impl Changes {
     }
 }
 
+impl Listing {
+    /// Compares this listing with a later one of the same directory.
+    pub fn changes(&self, after: &Listing) -> Changes {
+        between(&self.entries, &after.entries)
+    }
+}
+
 /// Compares two sorted lists.
-pub(crate) fn between(before: &[Entry], after: &[Entry]) -> Changes {
+fn between(before: &[Entry], after: &[Entry]) -> Changes {
     let mut changes = Changes::default();
     let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
     loop {

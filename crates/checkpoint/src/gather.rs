@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use crate::beneath::Beneath;
 use crate::left_out::{Leaves, is_left_out};
 use crate::listing::{Entry, Limits, ListError, walk};
+use crate::manifest::{Extent, Row, Was};
 use crate::stat::{Kind, Stat};
-use crate::store::manifest::{Extent, Row, Was};
 
 /// Start of the name of a restore's own folder in the directory.
 pub(crate) const STAGING: &str = ".castellan-undo-";

@@ -13,22 +13,25 @@
 mod beneath;
 mod changes;
 mod copy;
+mod difference;
+mod error;
 mod gather;
 mod left_out;
 mod limits;
 mod listing;
+mod manifest;
 mod restore;
 mod stat;
 mod store;
 
 pub use changes::Changes;
+pub use difference::{Difference, Side};
+pub use error::RestoreError;
 pub use limits::{
     AGE_MAX, CEILING_BYTES, CHECKPOINT_BYTES_MAX, CHECKPOINT_FILES_MAX, COUNT_MAX, DEPTH_MAX, ENTRIES_MAX,
     FILE_BYTES_MAX, NAME_BYTES_MAX,
 };
 pub use listing::{Entry, Limits, ListError, Listing};
-pub use restore::{RestoreError, Restored};
+pub use restore::Restored;
 pub use stat::{Kind, Stat, Time};
-pub use store::{
-    Budget, Checkpoint, Difference, Listed, Opened, Scope, Side, Store, StoreError, TakeError, Usage,
-};
+pub use store::{Budget, Checkpoint, Listed, Opened, Scope, Store, StoreError, TakeError, Usage};

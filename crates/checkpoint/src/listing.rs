@@ -12,7 +12,6 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::beneath::{Beneath, open_dir};
-use crate::changes::{Changes, between};
 use crate::left_out::{Leaves, is_left_out};
 use crate::limits::{DEPTH_MAX, ENTRIES_MAX, NAME_BYTES_MAX};
 use crate::stat::{Kind, Stat};
@@ -115,11 +114,6 @@ impl Listing {
         let mut entries = walk(&opened, Path::new(""), limits, Leaves::Nothing)?;
         sort(&mut entries);
         Ok(Listing { root: stat, entries })
-    }
-
-    /// Compares this listing with a later one of the same directory.
-    pub fn changes(&self, after: &Listing) -> Changes {
-        between(&self.entries, &after.entries)
     }
 }
 

@@ -15,16 +15,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use thiserror::Error;
 
 use self::apply::{Applied, Journal};
 use self::plan::Plan;
 use crate::beneath::Beneath;
+use crate::difference::pairs;
+use crate::error::RestoreError;
 use crate::left_out::Leaves;
-use crate::listing::{ListError, shown};
-use crate::store::difference::pairs;
-use crate::store::manifest::Manifest;
-use crate::store::{Checkpoint, Scope, Store, StoreError, TakeError};
+use crate::listing::ListError;
+use crate::manifest::Manifest;
+use crate::store::{Checkpoint, Scope, Store, TakeError};
 
 /// The result of a restore.
 #[derive(Debug, Default)]
@@ -39,49 +39,6 @@ pub struct Restored {
     pub left: Vec<(PathBuf, String)>,
     /// The checkpoint of the state before, if one was wanted.
     pub before: Option<Checkpoint>,
-}
-
-/// The reason why nothing was put back.
-#[derive(Debug, Error)]
-pub enum RestoreError {
-    /// The checkpoint cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The directory cannot be listed.
-    #[error(transparent)]
-    List(#[from] ListError),
-    /// The contents of a file are not what castellan copied.
-    #[error("the copy of {} in the checkpoint was changed or is gone, so castellan puts nothing back", shown(.path))]
-    Tampered {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The state before the restore cannot be kept.
-    #[error("castellan puts nothing back, because it cannot keep the present state first: {0}")]
-    Before(TakeError),
-    /// The disk is full.
-    #[error("the disk is full: castellan put nothing back. Free some space")]
-    DiskFull,
-    /// A step failed, and the earlier steps were taken back.
-    #[error("castellan put nothing back: {} cannot be written ({why})", shown(.path))]
-    Step {
-        /// The path.
-        path: PathBuf,
-        /// The error of the system.
-        why: Errno,
-    },
-    /// A step failed, and taking the earlier steps back failed too.
-    #[error(
-        "castellan put back only a part: {} cannot be written ({why}). The entries that it moved are in {}", shown(.path), .staging.display()
-    )]
-    Half {
-        /// The path.
-        path: PathBuf,
-        /// The error of the system.
-        why: String,
-        /// The folder with the entries that were moved away.
-        staging: PathBuf,
-    },
 }
 
 impl Store {

@@ -3,9 +3,7 @@
 //! hashes then show.
 
 mod contents;
-pub(crate) mod difference;
 mod index;
-pub(crate) mod manifest;
 mod pack;
 mod take;
 
@@ -27,7 +25,6 @@ use thiserror::Error;
 
 use self::contents::{Contents, Place, names, write_new};
 use self::index::{Index, Known, Removed};
-use self::manifest::{Manifest, Unread};
 use crate::beneath::{Beneath, open_dir, open_file};
 use crate::copy;
 use crate::limits::{
@@ -35,8 +32,8 @@ use crate::limits::{
     MANIFEST_BYTES_MAX,
 };
 use crate::listing::Limits;
+use crate::manifest::{Manifest, Unread};
 
-pub use self::difference::{Difference, Side};
 pub use self::take::{Checkpoint, Scope, TakeError};
 
 /// The amounts that the store keeps.

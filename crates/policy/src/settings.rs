@@ -158,37 +158,7 @@ impl Profile {
 
     /// The preset settings of the profile.
     pub fn settings(self) -> Settings {
-        let standard = Settings {
-            profile: self,
-            tools: true,
-            default_verdict: AllowOrDefer::Defer,
-            headless_default: NotAsk::Defer,
-            level: None,
-            unknown_workspace: None,
-            organisation_level: None,
-            organisation_allows_understood: false,
-            on_insufficient: AskOrDeny::Ask,
-            opaque: NotAllow::Ask,
-            headless_opaque: NotAllow::Ask,
-            own_opaque: OwnOpaque::Defer,
-            unknown_tool: DeferOrDeny::Defer,
-            new_server: NotAllow::Ask,
-            probing: DeferOrAsk::Defer,
-            allow_understood: false,
-            ungoverned: Ungoverned::default(),
-            plans: PlanSettings::default(),
-            review: ReviewSettings::OFF,
-            sandbox: SandboxSettings::DEFAULT,
-            containment: Containment::Prefer,
-            undo: UndoSettings::DEFAULT,
-            boundary: BoundarySettings::DEFAULT,
-            operators: Operators::default(),
-            tiers: Tiers::default(),
-            tags: Tags::default(),
-            presence: Presence::Terminal,
-            ask_wait_s: 0,
-            notify: true,
-        };
+        let standard = Settings { profile: self, ..Settings::standard() };
         let bounded = Settings {
             level: Some(AccessLevel::WorkspaceWrite),
             unknown_workspace: Some(AccessLevel::ReadOnly),
@@ -236,6 +206,41 @@ impl Profile {
 }
 
 impl Settings {
+    /// The preset of `standard`, on which the others build.
+    fn standard() -> Settings {
+        Settings {
+            profile: Profile::Standard,
+            tools: true,
+            default_verdict: AllowOrDefer::Defer,
+            headless_default: NotAsk::Defer,
+            level: None,
+            unknown_workspace: None,
+            organisation_level: None,
+            organisation_allows_understood: false,
+            on_insufficient: AskOrDeny::Ask,
+            opaque: NotAllow::Ask,
+            headless_opaque: NotAllow::Ask,
+            own_opaque: OwnOpaque::Defer,
+            unknown_tool: DeferOrDeny::Defer,
+            new_server: NotAllow::Ask,
+            probing: DeferOrAsk::Defer,
+            allow_understood: false,
+            ungoverned: Ungoverned::default(),
+            plans: PlanSettings::default(),
+            review: ReviewSettings::OFF,
+            sandbox: SandboxSettings::DEFAULT,
+            containment: Containment::Prefer,
+            undo: UndoSettings::DEFAULT,
+            boundary: BoundarySettings::DEFAULT,
+            operators: Operators::default(),
+            tiers: Tiers::default(),
+            tags: Tags::default(),
+            presence: Presence::Terminal,
+            ask_wait_s: 0,
+            notify: true,
+        }
+    }
+
     pub(crate) fn opaque_verdict(&self, headless: bool) -> NotAllow {
         if headless { self.headless_opaque.max(self.opaque) } else { self.opaque }
     }

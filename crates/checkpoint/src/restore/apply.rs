@@ -11,12 +11,12 @@ use rustix::io::Errno;
 
 use super::place::{chmod, give_status_at, rename_new, times};
 use super::plan::Plan;
+use super::plan::Staged;
 use super::remove::remove;
-use super::stage::Staged;
 use crate::beneath::{Beneath, open_dir};
 use crate::gather::STAGING;
+use crate::manifest::{Extent, Manifest, Row, Was};
 use crate::stat::{Kind, Stat};
-use crate::store::manifest::{Extent, Manifest, Row, Was};
 
 /// A step that was made.
 enum Step {

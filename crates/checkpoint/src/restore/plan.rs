@@ -1,11 +1,15 @@
 //! [`Plan`]: the steps of a restore, from the differences. It reads nothing.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::copy::Hash;
+use crate::difference::Pair;
+use crate::manifest::{Extent, Was};
 use crate::stat::Stat;
-use crate::store::difference::Pair;
-use crate::store::manifest::{Extent, Was};
+
+/// The names of the staged entries by their places.
+pub(super) type Staged = HashMap<PathBuf, String>;
 
 /// The steps of a restore. Each list is in the order of paths, so a directory comes before its entries.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! Writes the contents of a restore into its own folder, and checks them there: what is put in place later is what was
 //! checked.
 
-use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -10,13 +9,11 @@ use rustix::io::Errno;
 
 use super::apply::Journal;
 use super::place::give_status;
-use super::plan::Plan;
-use super::{RestoreError, step};
+use super::plan::{Plan, Staged};
+use super::step;
 use crate::copy::{self, hash_file};
+use crate::error::RestoreError;
 use crate::store::Store;
-
-/// The names of the staged entries by their places.
-pub(super) type Staged = HashMap<PathBuf, String>;
 
 /// Writes and checks all contents and links of a plan.
 pub(super) fn write(

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::copy::Hash;
 use crate::limits::{COUNT_MAX, KNOWN_MAX, RACY_NS};
+use crate::manifest::Manifest;
 use crate::stat::{Stat, Time};
 use crate::store::contents::{PackFile, Place};
-use crate::store::manifest::Manifest;
 use crate::store::pack::Packed;
 
 /// A checkpoint, without its rows.
@@ -314,8 +314,8 @@ impl Index {
 mod tests {
     use super::*;
     use crate::left_out::Leaves;
+    use crate::manifest::{Row, Was};
     use crate::stat::Kind;
-    use crate::store::manifest::{Row, Was};
 
     fn stat(ino: u64, size: u64, ctime_s: i64) -> Stat {
         let time = |s| Time { s, ns: 0 };

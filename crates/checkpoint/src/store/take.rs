@@ -14,7 +14,6 @@ use thiserror::Error;
 
 use super::contents::Place;
 use super::index::Removed;
-use super::manifest::{Manifest, Row, Was};
 use super::pack::Pack;
 use super::{Store, is_id, now_s};
 use crate::beneath::{Beneath, open_file};
@@ -23,6 +22,7 @@ use crate::gather::{Gathered, gather};
 use crate::left_out::Leaves;
 use crate::limits::{FREE_BYTES_MIN, PACK_BYTES, PATHS_MAX, READ_ATTEMPTS, SMALL_BYTES};
 use crate::listing::{ListError, shown};
+use crate::manifest::{Manifest, Row, Was};
 use crate::stat::Stat;
 
 /// The part of a directory that a checkpoint is about.

@@ -6,14 +6,14 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::Store;
-use super::manifest::{Extent, Manifest, Row, Was};
 use crate::beneath::{Beneath, open_file};
 use crate::copy::{self, hash_file};
+use crate::error::RestoreError;
 use crate::gather::gather;
 use crate::listing::{Limits, ListError};
-use crate::restore::RestoreError;
+use crate::manifest::{Extent, Manifest, Row, Was};
 use crate::stat::Kind;
+use crate::store::Store;
 
 /// A path that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
