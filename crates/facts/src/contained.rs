@@ -4,7 +4,6 @@
 use castellan_event::{Effect, Facts, Role, Why};
 use castellan_programs::{Attribute, Invocation, base_name};
 
-use crate::command::is_version_control;
 use crate::limits::CONTAINED_FILES_TOLD_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
@@ -108,65 +107,22 @@ const MANIFESTS: &[&str] = &[
     "yarn",
 ];
 
-/// Endings of files that no program loads as code or settings.
-const INERT: &[&str] = &[
-    ".csv", ".diff", ".gif", ".jpeg", ".jpg", ".log", ".md", ".mp3", ".mp4", ".otf", ".patch", ".pdf",
-    ".png", ".rst", ".svg", ".tsv", ".ttf", ".webp", ".woff", ".woff2",
-];
-
 /// Notices a program of the call that may load files of the project. `is_loader`: it is in a table of loaders.
 pub(crate) fn add(name: &str, read: &Invocation, is_loader: bool, sink: &mut Sink<'_, '_, '_, '_>) {
-    let is_known = is_loader && !is_version_control(name) || LOADERS.contains(&name);
+    let is_known = is_loader && !sink.is_of_versions || LOADERS.contains(&name);
     // A dry run loads the same files.
     if !is_known || read.is(Attribute::Inert) {
         return;
     }
     let is_word = |words: &[&str]| read.subcommand.first().is_some_and(|word| words.contains(word));
     let installs = INSTALLERS.iter().any(|(names, words)| names.contains(&name) && is_word(words));
-    find(sink, |path| !installs || is_manifest(path));
-}
-
-/// Notices a program that may load any file of the project.
-pub(crate) fn load(sink: &mut Sink<'_, '_, '_, '_>) {
-    find(sink, |_| true);
-}
-
-/// Stores the first file of a contained command that `may_load` accepts, in the workspace, below the directory of the
-/// command, or beside a directory above it.
-fn find(sink: &mut Sink<'_, '_, '_, '_>, may_load: impl Fn(&str) -> bool) {
-    let contained = &sink.scene.session.setting.contained;
-    if contained.is_empty() || sink.setup.remote {
-        return;
-    }
-    let workspace = sink.scene.session.setting.workspace.trim_end_matches('/');
-    let cwd = sink.cwd.as_deref().unwrap_or(workspace);
-    let is_below = |path: &str, root: &str| {
-        !root.is_empty()
-            && path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let is_near = |path: &str| {
-        let beside = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        is_below(path, workspace) || is_below(path, cwd) || is_below(cwd, beside) || is_below(cwd, path)
-    };
-    let is_inert = |path: &str| INERT.iter().any(|end| path.ends_with(end));
-    let found = contained.iter().find(|path| is_near(path) && !is_inert(path) && may_load(path));
-    let found = found.cloned();
-    sink.scene.contained.extend(found);
+    sink.loads_project(|path| !installs || is_manifest(path));
 }
 
 fn is_manifest(path: &str) -> bool {
     // A directory may hold any file.
     let name = base_name(path);
     !name.contains('.') || MANIFESTS.iter().any(|begin| name.starts_with(begin))
-}
-
-impl Scene<'_, '_, '_> {
-    /// Notices that a file runs or is loaded.
-    pub(crate) fn meet_contained(&mut self, path: &str) {
-        if self.session.is_contained(path) {
-            self.contained.insert(path.to_owned());
-        }
-    }
 }
 
 /// Adds an Opaque effect for each of the first files that the call runs or loads.

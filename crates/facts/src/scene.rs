@@ -2,6 +2,7 @@
 //! and the remaining work. Each part is a type of its own; the methods here need several of them.
 
 mod budget;
+mod contained;
 mod exports;
 mod files;
 mod locations;

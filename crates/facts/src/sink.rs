@@ -7,7 +7,6 @@ use castellan_event::{Effect, EffectKind, Object, Operation, Remote, Scope, Scri
 use castellan_programs::Arg;
 use castellan_shell::Stdin;
 
-use crate::contained;
 use crate::detours;
 use crate::language::SHELL;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_EFFECT};
@@ -181,11 +180,18 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
         false
     }
 
+    /// Notices that the command may load the files of its project that `may_load` accepts.
+    pub(crate) fn loads_project(&mut self, may_load: impl Fn(&str) -> bool) {
+        if !self.setup.remote {
+            self.scene.load_contained(self.cwd.as_deref(), may_load);
+        }
+    }
+
     /// Adds a program in another language that the command runs.
     pub(crate) fn program(&mut self, language: &str, from: From) {
         // The commands of shell text are looked at one by one.
         if language != SHELL {
-            contained::load(self);
+            self.loads_project(|_| true);
         }
         self.left.programs.push(Program {
             language: language.to_owned(),

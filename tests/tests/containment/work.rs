@@ -75,7 +75,8 @@ const SESSIONS: &[Session] = &[
             ),
             Unread("python3 -m compileall -q .", true, ""),
             Unread("python3 -m unittest", false, "AssertionError"),
-            Edit("lib.py", "def two(): return 2\n"),
+            // Of another length: python trusts compiled code of the same second and length.
+            Edit("lib.py", "def two(): return 1 + 1\n"),
             Unread("python3 -m unittest", true, "OK"),
             Run("python3 -m unittest", true, "OK"),
         ],

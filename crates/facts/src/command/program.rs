@@ -8,7 +8,7 @@ use crate::code::Own;
 use crate::names::Resolved;
 use crate::scene::Scene;
 use crate::sink::{About, Sink};
-use crate::{code, contained, declared, scripts};
+use crate::{code, declared, scripts};
 
 /// Adds the effect of running the program file; returns its path. A program without a model has an `execute` effect. A
 /// program in a directory in which the agent may have put it has the same effect.
@@ -31,7 +31,7 @@ pub(super) fn effects(
     }
     let Resolved::File(path) = resolved else {
         if model.is_none() {
-            contained::load(sink);
+            sink.loads_project(|_| true);
             let op = unmodelled(name, model, run, sink);
             sink.add_on(op, Object::Unknown(Doubt { role: None, why: Why::Unresolved }));
         }
@@ -56,7 +56,7 @@ pub(super) fn effects(
         sink.opaque(Role::Program, Why::Shadowed, &path);
     }
     if model.is_none() || !is_installed {
-        contained::load(sink);
+        sink.loads_project(|_| true);
         let op = unmodelled(name, model, run, sink);
         let located = sink.scene.program(&path).clone();
         sink.located(op, About::default(), located);
