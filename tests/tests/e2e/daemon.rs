@@ -36,6 +36,7 @@ mod sockets;
 mod state;
 mod switch;
 mod trial;
+mod undo;
 mod ungoverned;
 mod watch;
 mod ways_out;
