@@ -35,10 +35,9 @@ pub const fn opaque_reason(why: Why) -> (&'static str, &'static str) {
         Why::Unresolved => ("it was not found", "name it by the path of its file"),
         Why::Shadowed => ("this session may have made it", "use one from before the session"),
         Why::Changing => ("another command may be changing it", "wait for the other command"),
-        Why::Contained => (
-            "a contained command wrote it, and nobody has read it",
-            "ask the user to look at it with `castellan diff` and to settle it with `castellan keep`",
-        ),
+        Why::Contained => {
+            ("a contained command wrote it", "ask the user to check it, and to keep it with `castellan keep`")
+        }
         Why::Unreadable => ("its file cannot be read", "check its path and permissions"),
         Why::Language => ("castellan does not read its language", "describe to the user what it does"),
         Why::Flag => ("castellan does not know this option", "leave the option out"),
