@@ -174,7 +174,14 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
 /// Returns castellan's own files and directories that exist, by name.
 fn own_paths(layout: &Layout) -> Vec<PathBuf> {
     let (config, home) = (layout.config(), layout.home());
-    let mut paths = vec![config.join("rules"), layout.log(), layout.applied(), layout.projects(), home.run()];
+    let mut paths = vec![
+        config.join("rules"),
+        layout.log(),
+        layout.applied(),
+        layout.projects(),
+        layout.checkpoints(),
+        home.run(),
+    ];
     paths.extend([layout.config_file(), Layout::file(home.dir())]);
     paths.extend(layout.kept_state());
     paths.retain(|path| path.exists());

@@ -253,6 +253,8 @@ fn a_shell_completes_request_ids() {
     for (words, expected) in [
         ("castellan why ''", "K70 Z11 K7\n"),
         ("castellan refuse z", "Z11\n"),
+        ("castellan undo z", "Z11\n"),
+        ("castellan keep z", "Z11\n"),
         ("castellan log --request k", "K70 K7\n"),
         ("castellan approve ''", "\n"),
         ("castellan approve --alw", "--always\n"),
@@ -269,8 +271,8 @@ fn a_shell_completes_request_ids() {
     let zsh = home.run_ok(&["completions", "zsh"]);
     assert_eq!(
         zsh.matches(":_castellan_request_ids'").count(),
-        5,
-        "approve, refuse, why, --request, --from-log"
+        8,
+        "approve, refuse, undo, diff, keep, why, --request, --from-log"
     );
     let fish = home.run_ok(&["completions", "fish"]);
     assert_eq!(fish.matches("(castellan (__fish_castellan_home) request-ids").count(), 5);

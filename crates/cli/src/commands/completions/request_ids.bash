@@ -19,7 +19,7 @@ _castellan_request_ids() {
     [[ $cur == -* ]] && return
     case "${COMP_WORDS[COMP_CWORD - 1]}" in
         approve) pending=--pending ;;
-        refuse | why | --request | --from-log) ;;
+        refuse | undo | diff | keep | why | --request | --from-log) ;;
         *) return ;;
     esac
     home="$(_castellan_home)"
