@@ -38,7 +38,12 @@ impl Home {
             // Enough for tests that only need the file.
             None => home.write("bin/castellan-hook", "#!/bin/sh\nexit 2\n"),
         }
-        fs::set_permissions(home.bin().join("castellan-hook"), fs::Permissions::from_mode(0o755)).unwrap();
+        // Shows its version, as `castellan doctor` asks it. These tests make no sandbox.
+        let version = concat!("#!/bin/sh\necho castellan-sandbox ", env!("CARGO_PKG_VERSION"), "\n");
+        home.write("bin/castellan-sandbox", version);
+        for program in ["castellan-hook", "castellan-sandbox"] {
+            fs::set_permissions(home.bin().join(program), fs::Permissions::from_mode(0o755)).unwrap();
+        }
         home
     }
 

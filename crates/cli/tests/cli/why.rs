@@ -275,6 +275,6 @@ fn a_shell_completes_request_ids() {
         "approve, refuse, undo, diff, keep, why, --request, --from-log"
     );
     let fish = home.run_ok(&["completions", "fish"]);
-    assert_eq!(fish.matches("(castellan (__fish_castellan_home) request-ids").count(), 5);
+    assert_eq!(fish.matches("(castellan (__fish_castellan_home) request-ids").count(), 8);
     assert_eq!(zsh.matches("whole=(").count(), 1);
 }
