@@ -2,10 +2,11 @@
 
 use super::Scene;
 
-/// Endings of files that no program loads as code or settings.
+/// Endings of files that no program loads as code or settings. Documents and patches are not among them: `cargo test` and
+/// `pytest` run the examples in documents, and installs apply patches to code.
 const INERT: &[&str] = &[
-    ".csv", ".diff", ".gif", ".jpeg", ".jpg", ".log", ".md", ".mp3", ".mp4", ".otf", ".patch", ".pdf",
-    ".png", ".rst", ".svg", ".tsv", ".ttf", ".webp", ".woff", ".woff2",
+    ".csv", ".gif", ".jpeg", ".jpg", ".log", ".mp3", ".mp4", ".otf", ".pdf", ".png", ".svg", ".tsv", ".ttf",
+    ".webp", ".woff", ".woff2",
 ];
 
 impl Scene<'_, '_, '_> {

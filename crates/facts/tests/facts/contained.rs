@@ -16,7 +16,7 @@ const THERE: &[(&str, There)] = &[
     ("/w/alias.sh", Link("/w/run.sh")),
     ("/w/lib/a.sh", Text("echo hi\n")),
     ("/w/app.py", Text("print(1)\n")),
-    ("/w/notes.md", Text("text\n")),
+    ("/w/run.log", Text("text\n")),
     ("/v/run.sh", Text("echo hi\n")),
 ];
 
@@ -78,10 +78,18 @@ fn a_tool_that_loads_a_project_may_load_any_contained_file() {
         "make -C src",
     ] {
         assert_eq!(found(command, module), module, "{command}");
-        assert_eq!(found(command, &["/w/notes.md"]), [""; 0], "{command}");
+        assert_eq!(found(command, &["/w/run.log"]), [""; 0], "{command}");
     }
     for command in ["make --version", "cat src/module.x", "git commit -m x", "sh other.sh"] {
         assert_eq!(found(command, module), [""; 0], "{command}");
+    }
+    // Tests run the examples of documents, and builds apply patches.
+    for (command, file) in [
+        ("cargo test", "/w/README.md"),
+        ("pytest --doctest-glob='*.rst'", "/w/docs/use.rst"),
+        ("make", "/w/patches/a.patch"),
+    ] {
+        assert_eq!(found(command, &[file]), [file], "{command}");
     }
     // Packages are installed by the files that name them.
     for command in ["npm install", "cargo add x", "go get x"] {
