@@ -82,6 +82,8 @@ pub(crate) enum Refused {
     Foreign,
     /// Too many contained commands run.
     Full,
+    /// Another call began meanwhile that runs code of the workspace.
+    Beside,
 }
 
 impl fmt::Display for Refused {
@@ -90,6 +92,10 @@ impl fmt::Display for Refused {
             Refused::Unknown => "no call waits for this ticket: each ticket is valid once",
             Refused::Expired => "the time of this ticket is over: make the call again",
             Refused::Foreign => "this ticket is of another agent",
+            Refused::Beside => {
+                "another call runs code of this workspace, which could load what this command writes: make the call again \
+                 when it has ended"
+            }
             Refused::Full => "too many contained commands run: wait until some have ended",
         })
     }

@@ -20,6 +20,7 @@ pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &s
         },
         opens_tunnel: facts.opens_tunnel,
         in_background: in_background(call, &facts),
+        code: code(&facts),
         scripts: facts.scripts,
     }
 }
@@ -57,6 +58,14 @@ fn is_whole_tree(effect: &Effect, commands: &[Command], workspace: &str) -> bool
     effect.path() == Some(workspace)
         && effect.file_origin() != Some(FileOrigin::Downloaded)
         && command.and_then(|command| command.name.as_deref()).is_some_and(is_version_control)
+}
+
+/// Returns the files and directories whose code the call may run or load: those that castellan read, and those that a tool
+/// loads by its own rules (`cargo test` names `Cargo.toml`).
+fn code(facts: &Facts) -> BTreeSet<String> {
+    let run = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Execute);
+    let scripts = facts.scripts.iter().map(|script| script.path.clone());
+    run.filter_map(|effect| effect.path().map(str::to_owned)).chain(scripts).collect()
 }
 
 /// Returns the written files that come from the network.

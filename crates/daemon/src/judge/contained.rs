@@ -92,7 +92,15 @@ impl Judge {
             Ok(ticket) => ticket,
             Err(refused) => return Ok(Err(refused)),
         };
-        let begun = self.memory().begin_contained(ticket.call, &ticket.workspace);
+        let begun = {
+            let mut memory = self.memory();
+            // It may have begun since the decision.
+            if memory.runs_code_in(&ticket.workspace, ticket.call) {
+                containment.tickets().end(id, process);
+                return Ok(Err(Refused::Beside));
+            }
+            memory.begin_contained(ticket.call, &ticket.workspace)
+        };
         let begun = begun.map_err(|error| format!("the start of the command could not be stored: {error}"));
         let run = begun.and_then(|()| containment.run_of(&ticket));
         if run.is_err() {

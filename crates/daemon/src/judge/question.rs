@@ -123,9 +123,12 @@ impl Judge {
         let risks = Risks::of(&facts);
         let number = earlier.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
-            // The files of a contained call are compared at its end.
-            let facts = if rewrite.is_some() { Facts { scripts: Vec::new(), ..facts } } else { facts };
-            let begun = begun(call, number, facts, whose.inside());
+            let mut begun = begun(call, number, facts, whose.inside());
+            if rewrite.is_some() {
+                // The files of a contained call are compared at its end, and its code runs inside.
+                begun.scripts.clear();
+                begun.code.clear();
+            }
             let forgotten = self.memory().begin(whose.session.root, begun);
             self.check_later(&call.agent, forgotten);
         } else {

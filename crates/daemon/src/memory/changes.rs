@@ -4,6 +4,7 @@ mod origins;
 mod within;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 
 use castellan_event::ScriptFile;
@@ -53,6 +54,8 @@ pub(crate) struct Begun<'a> {
     pub(crate) opens_tunnel: bool,
     /// Files whose code the call runs.
     pub(crate) scripts: Vec<ScriptFile>,
+    /// Files and directories whose code the call may run or load. Most loaders name a file of the project alone.
+    pub(crate) code: BTreeSet<String>,
     /// The agent continues while the call runs.
     pub(crate) in_background: bool,
 }
@@ -105,6 +108,7 @@ struct Open {
     /// The paths that no other call of the session has written.
     alone: BTreeSet<String>,
     scripts: Vec<ScriptFile>,
+    code: BTreeSet<String>,
     in_background: bool,
 }
 
@@ -134,13 +138,16 @@ impl Changes {
         })
     }
 
-    /// Returns the sessions with a call that may still run, but for the call with this number, and that runs a file in a
-    /// workspace.
+    /// Returns the sessions with a call that may still run, but for the call with this number, and that may run or load a
+    /// file in a workspace.
     pub(super) fn running_code_in(&self, workspace: &str, but: u64) -> impl Iterator<Item = &SessionKey> {
-        let is_inside = move |script: &ScriptFile| {
-            script.path.strip_prefix(workspace).is_some_and(|rest| rest.starts_with('/'))
+        let workspace = Path::new(workspace);
+        // A tool that loads a directory above loads the files of the workspace, too.
+        let is_near = move |path: &String| {
+            let path = Path::new(path);
+            path.starts_with(workspace) || workspace.starts_with(path)
         };
-        let runs = move |open: &Open| open.call != but && open.scripts.iter().any(is_inside);
+        let runs = move |open: &Open| open.call != but && open.code.iter().any(is_near);
         self.sessions.iter().filter(move |(_, session)| session.open.iter().any(runs)).map(|(root, _)| root)
     }
 
@@ -218,7 +225,11 @@ impl Changes {
 
 impl Begun<'_> {
     pub(super) fn is_nothing(&self) -> bool {
-        self.paths.is_empty() && self.origins.is_empty() && !self.opens_tunnel && self.scripts.is_empty()
+        self.paths.is_empty()
+            && self.origins.is_empty()
+            && !self.opens_tunnel
+            && self.scripts.is_empty()
+            && self.code.is_empty()
     }
 }
 
@@ -244,16 +255,17 @@ impl Session {
 
     /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
-        let Begun { call, id, paths, origins, opens_tunnel, scripts, in_background } = begun;
+        let Begun { call, id, paths, origins, opens_tunnel, scripts, code, in_background } = begun;
         self.has_tunnel |= opens_tunnel;
         self.is_full |= !self.origins.add(origins);
         let alone = paths.difference(&self.written).cloned().collect();
-        let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, in_background };
+        let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, code, in_background };
         let again = self.open.iter().position(|open| open.call == call);
         if let Some(before) = again.and_then(|at| self.open.remove(at)) {
             open.id = before.id;
             open.paths.extend(before.paths);
             open.alone.extend(before.alone);
+            open.code.extend(before.code);
             open.in_background |= before.in_background;
         }
         for other in &mut self.open {
@@ -289,6 +301,10 @@ impl Session {
         };
         rest.paths.extend(oldest.paths.iter().cloned());
         self.is_full |= !keep_within(&mut rest.paths, CHANGED_PATHS_PER_SESSION_MAX);
+        rest.code.extend(oldest.code.iter().cloned());
+        if rest.code.len() > CHANGED_PATHS_PER_SESSION_MAX {
+            rest.code = BTreeSet::from(["/".to_owned()]);
+        }
         self.open.push_front(rest);
         Some(oldest.ended())
     }
@@ -323,8 +339,8 @@ impl Session {
 
 impl Open {
     fn rest(call: u64, in_background: bool) -> Open {
-        let (paths, alone, scripts) = Default::default();
-        Open { call, id: NO_ID.to_owned(), paths, alone, scripts, in_background }
+        let (paths, alone, scripts, code) = Default::default();
+        Open { call, id: NO_ID.to_owned(), paths, alone, scripts, code, in_background }
     }
 
     fn ended(self) -> Ended {

@@ -1,6 +1,6 @@
 //! [`Lasting`]: the state that outlives the daemon, built from entries.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -148,8 +148,8 @@ impl Lasting {
             } => {
                 let paths = paths.into_iter().collect();
                 let origins = origins([downloaded, secret_copies, unread_output]);
-                let (id, scripts) = (use_id.as_str(), Vec::new());
-                let begun = Begun { call, id, paths, origins, opens_tunnel, scripts, in_background };
+                let (id, scripts, code) = (use_id.as_str(), Vec::new(), BTreeSet::new());
+                let begun = Begun { call, id, paths, origins, opens_tunnel, scripts, code, in_background };
                 self.changes.begin(root, begun);
             }
             Entry::Ended { root, calls } => {

@@ -81,6 +81,7 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
         opens_tunnel: true,
         paths,
         scripts: Vec::new(),
+        code: BTreeSet::new(),
         in_background: call.is_multiple_of(2),
     };
     memory.begin(root, begun);

@@ -151,3 +151,32 @@ fn castellans_own_files_never_get_into_a_checkpoint() {
     assert_eq!(place.count(), 0);
     assert_eq!(place.bench.judge.undo().status(castellan_policy::UndoSettings::DEFAULT).failures, 1);
 }
+
+/// `cargo test` names no file that it runs, and it loads what a contained call writes beside it.
+#[test]
+fn a_call_that_loads_the_project_keeps_contained_ones_from_starting() {
+    use crate::containment::{Before, ContainedPolicy, Containment, Refused, Ticket};
+    let place = Place::new("");
+    std::fs::write(place.workspace.join("Cargo.toml"), "[package]\nname = \"a\"\n").unwrap();
+    let (judge, workspace) = (&place.bench.judge, place.workspace.to_str().unwrap());
+    let layout = crate::layout::Layout::read(&place.bench.dir.path().join("home")).unwrap();
+    judge.contain_with(Containment::new(layout));
+    let redeem = || {
+        let policy = ContainedPolicy { hosts: Vec::new(), environment: Vec::new(), homes: Vec::new() };
+        let ticket = Ticket {
+            command: "make".to_owned(),
+            workspace: workspace.to_owned(),
+            policy,
+            call: 7,
+            agent: own_process(),
+            before: Arc::new(Before::default()),
+        };
+        let made = judge.containment.get().unwrap().tickets().make(ticket, crate::clock::boot_ms());
+        judge.redeem(made.unwrap(), own_process())
+    };
+    assert!(!matches!(redeem(), Ok(Err(_))));
+    assert!(!judge.memory().runs_code_in(workspace, 7));
+    assert_eq!(place.run("sleep 9; cargo test"), "defer");
+    assert!(judge.memory().runs_code_in(workspace, 7));
+    assert!(matches!(redeem(), Ok(Err(Refused::Beside))));
+}

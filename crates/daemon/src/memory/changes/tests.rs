@@ -16,6 +16,7 @@ fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_back
         origins: Origins::default(),
         opens_tunnel: false,
         scripts: Vec::new(),
+        code: BTreeSet::new(),
         in_background,
     };
     changes.begin(key(session), begun);
@@ -82,6 +83,7 @@ fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
         origins: Origins::default(),
         opens_tunnel: false,
         scripts: Vec::new(),
+        code: BTreeSet::new(),
         in_background: false,
     };
     changes.begin(key(1), begun);
@@ -106,6 +108,7 @@ fn what_came_from_the_network_a_secret_or_unread_code_is_known_by_it() {
         origins: origins.clone(),
         opens_tunnel: true,
         scripts,
+        code: BTreeSet::new(),
         in_background,
     };
     changes.begin(key(0), begun);
@@ -183,6 +186,7 @@ fn what_a_call_writes_goes_on_changing_when_the_call_is_no_longer_kept() {
                 origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
                 opens_tunnel: false,
                 scripts: Vec::new(),
+                code: BTreeSet::new(),
                 in_background,
             };
             again.begin(root, begun);
@@ -207,6 +211,7 @@ fn of_many_downloads_none_is_taken_for_the_users_own() {
                 origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
                 opens_tunnel: false,
                 scripts,
+                code: BTreeSet::new(),
                 in_background,
             },
         );
@@ -257,6 +262,7 @@ fn what_a_call_runs_is_told_when_it_ends() {
                 origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
                 opens_tunnel: false,
                 scripts,
+                code: BTreeSet::new(),
                 in_background,
             },
         )
@@ -282,6 +288,7 @@ fn what_a_call_runs_is_told_when_it_ends() {
             origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
             opens_tunnel: false,
             scripts,
+            code: BTreeSet::new(),
             in_background: false,
         };
         forgotten.extend(changes.begin(key(0), begun));
