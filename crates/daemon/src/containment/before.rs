@@ -20,23 +20,32 @@ impl Before {
     /// Returns the files that were created or changed since, by their absolute paths.
     pub(crate) fn written(&self, workspace: &str) -> Result<Vec<String>, String> {
         let before = self.0.as_ref().ok_or("its earlier state is not known")?;
-        let root = Path::new(workspace);
-        let after = Listing::read(root, &Limits::default()).map_err(|error| error.to_string())?;
-        let changes = before.changes(&after);
-        // Files below a directory are listed themselves.
-        let is_directory = |path: &PathBuf| {
-            let found = after.entries.binary_search_by(|entry| bytes(&entry.path).cmp(bytes(path)));
-            let entry = found.ok().and_then(|at| after.entries.get(at));
-            entry.is_some_and(|entry| entry.stat.kind == Kind::Directory && entry.is_listed)
-        };
-        let all = changes.created.iter().chain(&changes.changed).filter(|path| !is_directory(path));
-        // castellan's paths are text: a name that is none is a directory above, whose files all count.
-        let text = |path: &Path| {
-            let mut above = path.ancestors().filter_map(Path::to_str);
-            above.next().map_or_else(|| workspace.to_owned(), str::to_owned)
-        };
-        Ok(all.map(|path| text(&root.join(path))).collect())
+        let after = Listing::read(Path::new(workspace), &Limits::default());
+        Ok(written_between(before, &after.map_err(|error| error.to_string())?, workspace))
     }
+}
+
+/// Returns the files that were created or changed between two listings of a workspace, by their absolute paths.
+fn written_between(before: &Listing, after: &Listing, workspace: &str) -> Vec<String> {
+    let root = Path::new(workspace);
+    let changes = before.changes(after);
+    // Files below a directory are listed themselves.
+    let is_directory = |path: &PathBuf| {
+        let found = after.entries.binary_search_by(|entry| bytes(&entry.path).cmp(bytes(path)));
+        let entry = found.ok().and_then(|at| after.entries.get(at));
+        entry.is_some_and(|entry| entry.stat.kind == Kind::Directory && entry.is_listed)
+    };
+    // A listing ends at a mount, and a contained command writes below it.
+    let mounts = after.entries.iter().filter(|entry| entry.stat.kind == Kind::Mount);
+    let mounts = mounts.map(|entry| &entry.path).filter(|path| !changes.changed.contains(path));
+    let all = changes.created.iter().chain(&changes.changed).filter(|path| !is_directory(path));
+    let all = all.chain(mounts.filter(|path| !changes.created.contains(path)));
+    // castellan's paths are text: a name that is none is a directory above, whose files all count.
+    let text = |path: &Path| {
+        let mut above = path.ancestors().filter_map(Path::to_str);
+        above.next().map_or_else(|| workspace.to_owned(), str::to_owned)
+    };
+    all.map(|path| text(&root.join(path))).collect()
 }
 
 fn bytes(path: &Path) -> &[u8] {
@@ -92,6 +101,23 @@ mod tests {
             written,
             expected.into_iter().map(|path| root.join(path).display().to_string()).collect::<Vec<_>>()
         );
+    }
+
+    #[test]
+    fn a_mount_below_the_workspace_is_written_as_a_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("node_modules/lib")).unwrap();
+        let mut listing = Listing::read(&root, &Limits::default()).unwrap();
+        listing.entries.retain(|entry| entry.path == Path::new("node_modules"));
+        let mut mounted = listing.clone();
+        mounted.entries.iter_mut().for_each(|entry| {
+            entry.stat.kind = Kind::Mount;
+            entry.is_listed = false;
+        });
+        assert_eq!(written_between(&mounted, &mounted, "/w"), ["/w/node_modules"]);
+        assert_eq!(written_between(&listing, &mounted, "/w"), ["/w/node_modules"]);
+        assert_eq!(written_between(&listing, &listing, "/w"), [""; 0]);
     }
 
     #[test]
