@@ -72,7 +72,7 @@ impl ControlServer {
         let restored = store.restore(id, kept).map_err(|error| error.to_string());
         let (report, outcome) = match restored {
             Ok(restored) => {
-                self.judge.settle_files(id);
+                self.judge.settle_undone(id, &restored.unknown);
                 let before = if is_final { String::new() } else { before };
                 (report(&restored, before), Ok(()))
             }

@@ -1,6 +1,7 @@
 //! Contained calls from decision to end: the ticket of a call, the start of its command, and the files that it wrote. It
 //! must not know why a call is contained.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -150,6 +151,32 @@ impl Judge {
         }
     }
 
+    /// Forgets the files that a contained call wrote, because a person has undone it. Those at or below a place of `unknown`
+    /// were not put back, so they stay written by code that nobody has read.
+    pub(crate) fn settle_undone(&self, checkpoint: &str, unknown: &[PathBuf]) {
+        let written = call_of(checkpoint).and_then(|call| Some((call, self.memory().contained_call(call)?)));
+        let Some((call, (workspace, written))) = written else { return };
+        let root = Path::new(&workspace);
+        let places =
+            unknown.iter().map(|path| root.join(path)).filter(|path| path.symlink_metadata().is_ok());
+        let places: Vec<PathBuf> = places.collect();
+        let rest: Vec<String> = match &written {
+            Some(written) => places.iter().flat_map(|place| rest_in(place, written)).collect(),
+            None => places.iter().map(|place| text_of(place, &workspace)).collect(),
+        };
+        if rest.is_empty() {
+            return self.settle_files(checkpoint);
+        }
+        let is_running =
+            self.containment.get().is_some_and(|containment| containment.tickets().is_running(call));
+        if is_running {
+            return;
+        }
+        if let Err(error) = self.memory().end_contained(call, &workspace, rest) {
+            self.fail("state", &format!("that files are settled cannot be written: {error}"));
+        }
+    }
+
     /// Forgets the files that a contained call wrote, because a person has kept or undone them. The files of a command that
     /// still runs are not known yet, so they stay.
     pub(crate) fn settle_files(&self, checkpoint: &str) {
@@ -188,6 +215,19 @@ impl Judge {
             }
         }
     }
+}
+
+/// Returns the written files at or below a place. A directory among them that holds the place may hold written files there.
+fn rest_in(place: &Path, written: &BTreeSet<String>) -> Vec<String> {
+    let is_above = |file: &String| place.starts_with(file);
+    let below = written.iter().filter(|file| Path::new(file).starts_with(place)).cloned();
+    let whole = written.iter().find(|file| is_above(file)).map(|above| text_of(place, above));
+    below.chain(whole).collect()
+}
+
+/// castellan's paths are text: a place whose name is none becomes the directory `above`.
+fn text_of(place: &Path, above: &str) -> String {
+    place.to_str().unwrap_or(above).trim_end_matches('/').to_owned()
 }
 
 /// Returns the home in the environment of a process.

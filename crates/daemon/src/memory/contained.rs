@@ -63,6 +63,12 @@ impl ContainedFiles {
         self.put(ContainedCall { call, workspace, written: Some(written) });
     }
 
+    /// The workspace of a call, and the files that it wrote; `None` if they are not known.
+    pub(super) fn of(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
+        let found = self.calls.iter().find(|one| one.call == call)?;
+        Some((found.workspace.clone(), found.written.clone()))
+    }
+
     /// A person has settled the files of a call. One that another call wrote too, stays.
     pub(super) fn settle(&mut self, call: u64) {
         self.calls.retain(|one| one.call != call);
@@ -148,6 +154,11 @@ impl Memory {
         self.put(Entry::ContainedOver { call, workspace: workspace.to_owned(), written });
         self.outdate();
         self.save()
+    }
+
+    /// The workspace of a contained call that nobody has settled, and its files; `None` if they are not known.
+    pub(crate) fn contained_call(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
+        self.lasting.contained.of(call)
     }
 
     /// Forgets the files of a contained call, because a person has kept or undone them.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::judge::checkpoint::checkpoint_id;
 
 /// A judge with a store of checkpoints, and a workspace with a file.
 struct Place {
@@ -179,4 +180,38 @@ fn a_call_that_loads_the_project_keeps_contained_ones_from_starting() {
     assert_eq!(place.run("sleep 9; cargo test"), "defer");
     assert!(judge.memory().runs_code_in(workspace, 7));
     assert!(matches!(redeem(), Ok(Err(Refused::Beside))));
+}
+
+/// A checkpoint leaves installed packages out, so an undo puts none back: a package that nobody has read stays one.
+#[test]
+fn an_undo_settles_only_what_it_put_back() {
+    use castellan_checkpoint::Scope;
+    let place = Place::new("");
+    let (judge, workspace) = (&place.bench.judge, place.workspace.to_str().unwrap());
+    let path = |name: &str| format!("{workspace}/{name}");
+    std::fs::create_dir_all(place.workspace.join("node_modules/a")).unwrap();
+    for name in ["package.json", "node_modules/a/index.js", "node_modules/a/other.js"] {
+        std::fs::write(path(name), "1").unwrap();
+    }
+    let (store, id) = (judge.undo().store().unwrap(), checkpoint_id(7));
+    let undo = |written: Option<&[&str]>| {
+        store.take(&id, "o", &place.workspace, Scope::Workspace).unwrap();
+        judge.memory().begin_contained(7, workspace).unwrap();
+        if let Some(written) = written {
+            for name in written {
+                std::fs::write(path(name), "2").unwrap();
+            }
+            let written = written.iter().map(|name| path(name)).collect();
+            judge.memory().end_contained(7, workspace, written).unwrap();
+        }
+        let restored = store.restore(&id, None).unwrap();
+        judge.settle_undone(&id, &restored.unknown);
+        store.remove(&id);
+        ["notes", "new", "node_modules/a/index.js", "node_modules/a/other.js"]
+            .map(|name| judge.memory().has_any_written(&path(name)))
+    };
+    assert_eq!(undo(Some(&["notes", "new"])), [false; 4]);
+    assert_eq!(undo(Some(&["notes", "new", "node_modules/a/index.js"])), [false, false, true, false]);
+    // The daemon ended meanwhile: each package may be written.
+    assert_eq!(undo(None), [false, false, true, true]);
 }
