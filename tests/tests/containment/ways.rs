@@ -467,6 +467,27 @@ fn a_call_beside_a_contained_one_is_no_way_out() -> Result<()> {
     Ok(())
 }
 
+/// A tool that finds the files of a project by their names runs a build script that a contained call makes meanwhile.
+#[test]
+fn a_contained_call_beside_a_call_that_loads_the_project_is_no_way_out() -> Result<()> {
+    let rig = Rig::new()?;
+    for (file, text) in CARGO {
+        rig.write(file, text)?;
+    }
+    let asked = rig.unread("echo 'fn main() {}' > build.rs")?;
+    // The other call begins between the decision and the start.
+    let rewrite = rig.ask(&asked)?.rewrite.context("not contained")?;
+    ensure!(rig.ask("sleep 9; cargo test")?.is_free());
+    let done = rig.shell(&rewrite)?;
+    ensure!(done.code == Some(125) && !rig.file("build.rs").exists(), "{done:?}");
+    // It began before the decision.
+    let answer = rig.ask(&asked)?;
+    ensure!(!answer.is_contained() && !answer.is_free(), "{answer:?}");
+    rig.done("sleep 9; cargo test", "sleep 9; cargo test")?;
+    ensure!(rig.inside("echo 'fn main() {}' > build.rs")?.code == Some(0));
+    Ok(())
+}
+
 /// A daemon that ends while a contained call runs does not know what the call wrote.
 #[test]
 fn a_call_whose_daemon_ended_has_written_its_whole_workspace() -> Result<()> {

@@ -177,11 +177,14 @@ impl Session {
     }
 }
 
-/// Runs a command as castellan answers. A question is an error.
+/// Runs a command as castellan answers, and reports its end. A question is an error.
 fn run(rig: &Rig, command: &str) -> Result<Finished> {
     let answer = rig.ask(command)?;
     ensure!(answer.is_contained() || answer.is_free(), "a question about `{command}`: {answer:?}");
-    rig.shell(answer.rewrite.as_deref().unwrap_or(command))
+    let ran = answer.rewrite.as_deref().unwrap_or(command);
+    let done = rig.shell(ran)?;
+    rig.done(command, ran)?;
+    Ok(done)
 }
 
 #[test]
