@@ -45,7 +45,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::RunFailed)
 }
 
-/// Says for the agent what the command could not do, because its own messages often hide the reason.
+/// Returns the limits of the command, for the agent: the command's own messages often hide the reason of a failure.
 fn limits_of(run: &ContainedRun) -> String {
     let network = match run.hosts.as_slice() {
         [] => "no network".to_owned(),
@@ -53,7 +53,7 @@ fn limits_of(run: &ContainedRun) -> String {
     };
     format!(
         "castellan contained this command: {network}, no secrets, writes only in {} (not .git, hooks, settings of agents \
-         and editors). If it failed for that, tell the user, who can run it, or set `containment.mode` to `off`",
+         and editors). If it failed for that, tell the user what is needed",
         run.workspace
     )
 }
