@@ -4,5 +4,6 @@
 mod agents;
 mod rig;
 mod runs;
+mod settled;
 mod ways;
 mod work;

@@ -165,15 +165,28 @@ impl Rig {
 
     /// Ends the daemon as the end of the machine would, and starts another one.
     pub(crate) fn restart_daemon(&self) -> Result<()> {
+        self.restart_after(|| Ok(()))?;
+        let asked = self.unread("true")?;
+        let contains = || Ok(self.ask(&asked)?.is_contained().then_some(()));
+        wait::until(LIMIT, contains)?.context("castellan contains no call any more")
+    }
+
+    /// Ends the daemon, does something, and starts another one.
+    pub(crate) fn restart_after(&self, between: impl FnOnce() -> Result<()>) -> Result<()> {
         let status: Json = serde_json::from_str(&self.home.run_castellan(&["status", "--json"])?.stdout)?;
         let pid =
             status["pid"].as_i64().and_then(|pid| Pid::from_raw(pid.try_into().ok()?)).context("no pid")?;
         kill_process(pid, Signal::KILL)?;
         ensure!(wait::ended(pid, LIMIT)?, "the daemon goes on");
+        between()?;
         self.home.start_daemon()?;
-        let asked = self.unread("true")?;
-        let contains = || Ok(self.ask(&asked)?.is_contained().then_some(()));
-        wait::until(LIMIT, contains)?.context("castellan contains no call any more")
+        Ok(())
+    }
+
+    /// The calls that a person can undo or keep, the newest first.
+    pub(crate) fn undoable(&self) -> Result<Vec<String>> {
+        let listed: Vec<Json> = serde_json::from_str(&self.home.run_castellan(&["undo", "--json"])?.stdout)?;
+        listed.iter().map(|one| one["id"].as_str().map(str::to_owned).context("no id")).collect()
     }
 
     /// The records of requests with this action: accepted, argument, reason.

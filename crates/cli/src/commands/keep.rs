@@ -8,6 +8,7 @@ use super::undo::named::checkpoint_of;
 use super::undo::shown;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::output::WARNING;
 use crate::{ask, presence};
 
 /// Options of `castellan keep`.
@@ -30,11 +31,15 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     // No checkpoint has an empty id.
     presence::require_before(|| client.keep(""))?;
     let id = checkpoint_of(global, &options.id)?;
-    let found = client.diff(&id)?;
     let mut text = Vec::new();
-    shown::write(&mut text, &found, true)?;
-    let is_shown = options.json || ask::show(&String::from_utf8_lossy(&text))?;
-    let question = "Keep these changes? The call can then not be undone.";
+    let question = if client.checkpoints()?.iter().any(|one| one.id == id) {
+        shown::write(&mut text, &client.diff(&id)?, true)?;
+        "Keep these changes? The call can then not be undone."
+    } else {
+        global.message(WARNING, "castellan has no checkpoint of this call, so it cannot show the changes")?;
+        "Keep all changes of this call? Read them first."
+    };
+    let is_shown = options.json || text.is_empty() || ask::show(&String::from_utf8_lossy(&text))?;
     if !is_shown || !options.yes && !ask::is_agreed(question)? {
         global.note("nothing was changed")?;
         return Ok(Exit::No);

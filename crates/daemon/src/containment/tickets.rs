@@ -165,8 +165,9 @@ impl Tickets {
         gone
     }
 
-    /// Reports whether the command of a call runs.
-    pub(crate) fn is_running(&self, call: u64) -> bool {
+    /// Ends the ticket of a call that no process has redeemed. Returns true if the command of the call runs.
+    pub(crate) fn end_waiting(&mut self, call: u64) -> bool {
+        self.waiting.retain(|(_, ticket, _)| ticket.call != call);
         self.running.iter().any(|one| one.ticket.call == call)
     }
 
@@ -221,6 +222,16 @@ mod tests {
         let cleared = tickets.make(ticket(4), 0).unwrap();
         tickets.clear();
         assert_eq!(tickets.redeem(cleared, &below(AGENT), 0), Err(Refused::Unknown));
+    }
+
+    #[test]
+    fn a_settled_call_does_not_start() {
+        let mut tickets = Tickets::default();
+        let (settled, other) = (tickets.make(ticket(1), 0).unwrap(), tickets.make(ticket(2), 0).unwrap());
+        assert!(!tickets.end_waiting(1));
+        assert_eq!(tickets.redeem(settled, &below(AGENT), 0), Err(Refused::Unknown));
+        assert!(tickets.redeem(other, &below(AGENT), 0).is_ok());
+        assert!(tickets.end_waiting(2));
     }
 
     #[test]

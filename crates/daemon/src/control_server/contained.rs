@@ -5,6 +5,7 @@ use super::{ControlServer, Peer};
 use crate::control::{ContainedEnd, ContainedOutcome, ContainedRun, ControlResponse};
 use crate::judge::counted;
 use crate::limits::NOTE_CHARS_MAX;
+use crate::lost::{CONTAINED, contained_argument};
 use crate::peers::AgentProcess;
 
 impl ControlServer {
@@ -12,7 +13,7 @@ impl ControlServer {
     pub(super) fn redeem(&self, ticket: &str, peer: Peer<'_>) -> Result<ContainedRun, ControlResponse> {
         let refused = |why: &str| {
             let why = format!("the command does not run: {why}");
-            self.refused("contained", "", peer, why)
+            self.refused(CONTAINED, "", peer, why)
         };
         let Ok(id) = ticket.parse() else { return Err(refused("this is no ticket")) };
         let process = AgentProcess { pid: peer.pid, started: peer.started };
@@ -20,13 +21,14 @@ impl ControlServer {
             return Err(refused("its process has ended"));
         }
         match self.judge.redeem(id, process) {
-            Ok(Ok(run)) => {
-                self.conclude("contained", &run.workspace, peer, Ok(()))?;
+            Ok(Ok((checkpoint, run))) => {
+                let begun = contained_argument(&checkpoint, &run.workspace);
+                self.conclude(CONTAINED, &begun, peer, Ok(()))?;
                 Ok(run)
             }
             Ok(Err(why)) => Err(refused(&why.to_string())),
             Err(why) => {
-                let outcome = self.conclude("contained", "", peer, Err(why.clone()));
+                let outcome = self.conclude(CONTAINED, "", peer, Err(why.clone()));
                 Err(outcome.err().unwrap_or(ControlResponse::Failed(why)))
             }
         }

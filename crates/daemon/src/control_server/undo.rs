@@ -67,6 +67,9 @@ impl ControlServer {
         if is_seen.is_err() {
             self.conclude("undo", &argument, peer, is_seen)?;
         }
+        if let Err(why) = self.judge.check_ended(id) {
+            self.conclude("undo", &argument, peer, Err(why))?;
+        }
         let before = format!("undo-{:x}", random());
         let kept = (!is_final).then_some((before.as_str(), "undo"));
         let restored = store.restore(id, kept).map_err(|error| error.to_string());
@@ -86,13 +89,16 @@ impl ControlServer {
         Ok(report)
     }
 
-    /// Settles a call: a person keeps its changes. Its checkpoint goes.
+    /// Settles a call: a person keeps its changes. Its checkpoint goes. Files of a contained call can be settled without one.
     pub(super) fn keep(&self, id: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         let argument = shown(id);
         self.check_presence("keep", &argument, peer)?;
         // Recorded first: the record of a person's consent.
-        let is_there = self.store()?.has(id);
-        let outcome = if is_there { Ok(()) } else { Err(format!("there is no checkpoint {argument}")) };
+        let is_there = self.judge.has_contained(id) || self.store()?.has(id);
+        let outcome = match is_there {
+            true => self.judge.check_ended(id),
+            false => Err(format!("there is no checkpoint {argument}")),
+        };
         self.conclude("keep", &argument, peer, outcome)?;
         self.judge.keep_changes(id);
         Ok(())

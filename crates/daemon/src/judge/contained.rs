@@ -9,7 +9,7 @@ use castellan_agents as agents;
 use castellan_event::{Answer, Call, Query, World};
 use castellan_policy::Failed;
 
-use super::checkpoint::call_of;
+use super::checkpoint::{call_of, checkpoint_id};
 use super::{Asked, Judge, Whose};
 use crate::ancestors::Ancestors;
 use crate::clock::boot_ms;
@@ -79,13 +79,13 @@ impl Judge {
         containment.command(&id, command).map_err(failed)
     }
 
-    /// Uses up a ticket for a process. From now on every file of the workspace may be written. The inner error says why
-    /// the ticket is not valid.
+    /// Uses up a ticket for a process, and returns the id of the call's checkpoint. From now on every file of the workspace
+    /// may be written. The inner error says why the ticket is not valid.
     pub(crate) fn redeem(
         &self,
         id: TicketId,
         process: AgentProcess,
-    ) -> Result<Result<ContainedRun, Refused>, String> {
+    ) -> Result<Result<(String, ContainedRun), Refused>, String> {
         let containment = self.containment.get().ok_or("castellan makes no sandboxes here")?;
         let ancestors = Ancestors::of(process);
         let redeemed = containment.tickets().redeem(id, &ancestors, boot_ms());
@@ -107,7 +107,7 @@ impl Judge {
         if run.is_err() {
             containment.tickets().end(id, process);
         }
-        run.map(Ok)
+        run.map(|run| Ok((checkpoint_id(ticket.call), run)))
     }
 
     /// Stores the end of a contained command: compares its workspace with the state at the decision. `None` if the process
@@ -177,15 +177,35 @@ impl Judge {
         }
     }
 
-    /// Forgets the files that a contained call wrote, because a person has kept or undone them. The files of a command that
-    /// still runs are not known yet, so they stay.
+    /// Prepares the settlement of a contained call: its command does not start any more. An error if the command runs,
+    /// because its files are not known yet.
+    pub(crate) fn check_ended(&self, checkpoint: &str) -> Result<(), String> {
+        let (Some(call), Some(containment)) = (call_of(checkpoint), self.containment.get()) else {
+            return Ok(());
+        };
+        match containment.tickets().end_waiting(call) {
+            true => Err("the command of this call still runs in its sandbox: wait for its end".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// Reports whether files of a contained call are not settled.
+    pub(crate) fn has_contained(&self, checkpoint: &str) -> bool {
+        call_of(checkpoint).is_some_and(|call| self.memory().has_contained(call))
+    }
+
+    /// Restores the mark of a contained call after its list of files was lost: it may have written its whole workspace.
+    pub(crate) fn mark_contained(&self, checkpoint: &str, workspace: &str) -> Result<(), String> {
+        let call = call_of(checkpoint).ok_or("this is no call")?;
+        let written = if workspace == "/" { below_root()? } else { vec![workspace.to_owned()] };
+        let stored = self.memory().end_contained(call, workspace, written);
+        stored.map_err(|error| format!("the files of contained calls cannot be written: {error}"))
+    }
+
+    /// Forgets the files that a contained call wrote, because a person has kept or undone them. See
+    /// [`Judge::check_ended`].
     pub(crate) fn settle_files(&self, checkpoint: &str) {
         let Some(call) = call_of(checkpoint) else { return };
-        let is_running =
-            self.containment.get().is_some_and(|containment| containment.tickets().is_running(call));
-        if is_running {
-            return;
-        }
         if let Err(error) = self.memory().settle_contained(call) {
             self.fail("state", &format!("that files are settled cannot be written: {error}"));
         }
@@ -230,6 +250,13 @@ fn text_of(place: &Path, above: &str) -> String {
     place.to_str().unwrap_or(above).trim_end_matches('/').to_owned()
 }
 
+/// Returns the entries of the root, which cannot be marked itself.
+fn below_root() -> Result<Vec<String>, String> {
+    let failed = |error| format!("the root directory cannot be listed: {error}");
+    let entries: Result<Vec<_>, _> = std::fs::read_dir("/").map_err(failed)?.collect();
+    Ok(entries.map_err(failed)?.iter().map(|entry| entry.path().to_string_lossy().into_owned()).collect())
+}
+
 /// Returns the home in the environment of a process.
 fn homes_of(pid: u32) -> Vec<PathBuf> {
     match FileSystem::default().answer(&Query::Process { pid }) {
@@ -254,6 +281,14 @@ fn inside(path: &str, workspace: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lost_mark_of_an_unknown_place_is_in_every_directory() {
+        let found = below_root().unwrap();
+        for dir in ["/usr", "/tmp"] {
+            assert!(found.iter().any(|path| path == dir), "{found:?}");
+        }
+    }
 
     #[test]
     fn only_a_directory_in_the_workspace_is_accepted() {
