@@ -68,9 +68,9 @@ impl Rig {
         home.write(&castellan.join("layout"), &format!("castellan-layout 2\n{places}"))?;
         home.start_daemon()?;
         let rig = Rig { home };
-        // The daemon probes the machine in the background.
+        // The daemon probes the machine in the background. The test is no agent yet.
         let asked = rig.unread("true")?;
-        let contains = || Ok(rig.ask(&asked)?.is_contained().then_some(()));
+        let contains = || Ok(rig.ask_later(&asked)?.is_contained().then_some(()));
         wait::until(LIMIT, contains)?.context("castellan contains no call on this machine")?;
         Ok(rig)
     }
@@ -135,6 +135,25 @@ impl Rig {
         let done = self.shell(&rewrite)?;
         self.done(command, &rewrite)?;
         Ok(done)
+    }
+
+    /// Another agent that asks about a text that castellan does not read, and runs the answer's command. The test can still be
+    /// a person. `before`: a command between the two.
+    pub(crate) fn elsewhere(&self, script: &str, before: &str) -> Result<Running> {
+        let call = self.home.castellan().join("call.json");
+        self.home.write(&call, &self.call(&self.unread(script)?, "elsewhere").to_string())?;
+        let hook = format!(
+            "{} --agent claude --event PreToolUse --home {} < {}",
+            self.home.bin().join("castellan-hook").display(),
+            self.home.castellan().display(),
+            call.display()
+        );
+        let find =
+            "perl -MJSON::PP -0777 -ne 'print decode_json($_)->{hookSpecificOutput}{updatedInput}{command}'";
+        // castellan takes `timeout` for the agent.
+        let mut agent = self.home.command(Path::new("timeout"));
+        agent.args(["60", "bash", "-c"]).arg(format!("run=$({hook} | {find}); {before}; bash -c \"$run\""));
+        Running::start(&mut agent)
     }
 
     /// Runs a text that castellan does not read, contained.

@@ -3,22 +3,23 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use castellan_tests::terminal;
+use castellan_tests::{terminal, wait};
 
-use crate::rig::Rig;
+use crate::rig::{LIMIT, Rig};
 
-/// A project with two judged scripts, the first of which a contained call changed.
-fn changed() -> Result<Rig> {
+/// A project with two judged scripts, the first of which a contained call changed, and the id of this call.
+fn changed() -> Result<(Rig, String)> {
     let rig = Rig::new()?;
     for script in ["run.sh", "other.sh"] {
         rig.write(script, "echo judged\n")?;
     }
-    is_free(&rig, &["run.sh", "other.sh"], true)?;
-    let done = rig.inside("echo id > run.sh")?;
+    is_free(&rig, &["run.sh", "other.sh"], true).context("before")?;
+    let done = rig.elsewhere("echo id > run.sh", "true")?.finish(LIMIT)?;
     ensure!(done.code == Some(0), "{done:?}");
+    let call = rig.undoable()?.into_iter().next().context("no call")?;
     is_free(&rig, &["run.sh"], false)?;
     is_free(&rig, &["other.sh"], true)?;
-    Ok(rig)
+    Ok((rig, call))
 }
 
 /// Checks that a later session runs the scripts freely, or does not.
@@ -30,10 +31,9 @@ fn is_free(rig: &Rig, scripts: &[&str], expected: bool) -> Result<()> {
     Ok(())
 }
 
-/// Settles the newest call, as a person at a terminal.
-fn settle(rig: &Rig, action: &str) -> Result<()> {
-    let id = rig.undoable()?.into_iter().next().context("no call")?;
-    let done = terminal::run_castellan(&rig.home, &[action, &id, "--yes"])?;
+/// Settles a call, as a person at a terminal.
+fn settle(rig: &Rig, action: &str, call: &str) -> Result<()> {
+    let done = terminal::run_castellan(&rig.home, &[action, call, "--yes"])?;
     ensure!(done.code == Some(0), "{action}: {done:?}");
     Ok(())
 }
@@ -41,8 +41,8 @@ fn settle(rig: &Rig, action: &str) -> Result<()> {
 #[test]
 fn a_person_keeps_or_undoes_what_a_contained_call_wrote() -> Result<()> {
     for (action, text) in [("keep", "id\n"), ("undo", "echo judged\n")] {
-        let rig = changed()?;
-        settle(&rig, action)?;
+        let (rig, call) = changed()?;
+        settle(&rig, action, &call)?;
         ensure!(rig.text("run.sh") == text, "{action}: {}", rig.text("run.sh"));
         is_free(&rig, &["run.sh", "other.sh"], true).context(action)?;
     }
@@ -52,30 +52,28 @@ fn a_person_keeps_or_undoes_what_a_contained_call_wrote() -> Result<()> {
 /// The journal alone has the list of written files. Without it, each file of the workspace may be one.
 #[test]
 fn a_lost_journal_loses_no_mark() -> Result<()> {
-    let rig = changed()?;
+    let (rig, call) = changed()?;
     let journal = rig.home.castellan().join("state/journal");
     rig.restart_after(|| Ok(fs::remove_file(&journal)?))?;
     is_free(&rig, &["run.sh", "other.sh"], false)?;
     // The marks are stored again.
     rig.restart_after(|| Ok(()))?;
     is_free(&rig, &["run.sh", "other.sh"], false)?;
-    settle(&rig, "keep")?;
-    is_free(&rig, &["run.sh", "other.sh"], true)?;
+    settle(&rig, "keep", &call)?;
+    is_free(&rig, &["run.sh", "other.sh"], true).context("kept")?;
     // The log knows that a person settled the call.
     rig.restart_after(|| Ok(fs::write(&journal, "damaged")?))?;
-    is_free(&rig, &["run.sh", "other.sh"], true)
+    is_free(&rig, &["run.sh", "other.sh"], true).context("kept before the loss")
 }
 
 /// Checkpoints are removed for their age and size. A person can settle a call without one.
 #[test]
 fn a_person_keeps_a_call_whose_checkpoint_is_gone() -> Result<()> {
-    let rig = changed()?;
-    let id = rig.undoable()?.into_iter().next().context("no call")?;
+    let (rig, call) = changed()?;
     rig.restart_after(|| Ok(fs::remove_dir_all(rig.home.castellan().join("state/checkpoints"))?))?;
     ensure!(rig.undoable()?.is_empty());
     is_free(&rig, &["run.sh"], false)?;
-    let done = terminal::run_castellan(&rig.home, &["keep", &id, "--yes"])?;
-    ensure!(done.code == Some(0), "{done:?}");
+    settle(&rig, "keep", &call)?;
     is_free(&rig, &["run.sh"], true)
 }
 
@@ -83,11 +81,13 @@ fn a_person_keeps_a_call_whose_checkpoint_is_gone() -> Result<()> {
 #[test]
 fn a_halt_ends_tickets() -> Result<()> {
     let rig = Rig::new()?;
-    let rewrite = rig.ask(&rig.unread("echo ran > ran")?)?.rewrite.context("not contained")?;
+    let agent = rig.elsewhere("echo ran > ran", "touch asked; while [ ! -e go ]; do sleep 0.05; done")?;
+    ensure!(wait::file(&rig.file("asked"), true, LIMIT)?, "it did not ask");
     rig.home.run_castellan(&["halt"])?;
     let resumed = terminal::run_castellan(&rig.home, &["resume"])?;
     ensure!(resumed.code == Some(0), "{resumed:?}");
-    let done = rig.shell(&rewrite)?;
+    rig.write("go", "")?;
+    let done = agent.finish(LIMIT)?;
     ensure!(done.code == Some(125) && done.stderr.contains("no call waits for this ticket"), "{done:?}");
     ensure!(!rig.file("ran").exists());
     Ok(())

@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use anyhow::{Context, Result, ensure};
 use castellan_tests::process::Running;
 use castellan_tests::wait;
+use castellan_wire::Home;
 
 use crate::rig::{LIMIT, Rig};
 
@@ -437,6 +438,27 @@ fn no_way_leads_out_4() -> Result<()> {
 #[test]
 fn there_are_at_least_forty_ways() {
     assert!(WAYS.len() >= 40, "{}", WAYS.len());
+}
+
+/// A program that does everything for those who ask it: castellan itself, by the socket for a person's requests.
+#[test]
+fn a_socket_of_castellan_is_no_way_out() -> Result<()> {
+    let rig = Rig::new()?;
+    let socket = Home::new(rig.home.castellan()).context("a relative home")?.control_socket();
+    let connect = format!(
+        "perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => shift) ? \"reached\" : \"failed: $!\"' '{}'",
+        socket.display()
+    );
+    let outside = rig.shell(&connect)?;
+    ensure!(outside.stdout == "reached", "it proves nothing: {outside:?}");
+    let done = rig.inside(&connect)?;
+    ensure!(done.stdout.starts_with("failed: "), "{done:?}");
+    // A socket of the contained command itself works, and is gone as a server with it.
+    let done = rig.inside(
+        "perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Local => \"own.sock\", Listen => 1) or die; print \"bound\"'",
+    )?;
+    ensure!(done.stdout == "bound", "{done:?}");
+    Ok(())
 }
 
 /// While a contained call runs, every file of its workspace may be its own: a call beside it waits for no comparison.
