@@ -2,6 +2,7 @@
 //! benchmarks are separate programs, which this module only builds and runs.
 
 mod agent_run;
+mod contained;
 mod spawn;
 mod state;
 mod stats;
@@ -17,6 +18,7 @@ use castellan_wire::Home;
 
 use crate::{build, corpus};
 pub(crate) use agent_run::agent_run;
+pub(crate) use contained::contained;
 use spawn::{Case, Measured};
 pub(crate) use state::state;
 

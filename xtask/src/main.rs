@@ -49,6 +49,8 @@ usage: cargo xtask COMMAND
           measures what `castellan run` adds to the start of an agent and to its stream; prints tables in Markdown
   bench sandbox
           measures the start of a program in castellan's sandbox, beside a bare start, `unshare` and bubblewrap; prints a table
+  bench contained
+          measures a contained call beside the same call: the hook's answer, and the run; prints a table in Markdown
   bench undo [FOLDER]
           measures checkpoints, restores and listings, in the folder for temporary files or in FOLDER; prints a table
   bench state
@@ -146,6 +148,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "undo", folder @ ..] => bench::run_with("castellan-bench-undo", folder),
         ["bench", "plans"] => bench::run("castellan-bench-plans"),
         ["bench", "sandbox"] => bench::sandbox(),
+        ["bench", "contained"] => bench::contained(),
         ["attacks", rest @ ..] => attacks::table(rest),
         ["accuracy", "--ordinary", rest @ ..] => conformance::run_ordinary(rest),
         ["accuracy", rest @ ..] => accuracy::run(rest),
