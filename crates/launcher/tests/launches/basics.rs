@@ -140,6 +140,29 @@ fn exit_codes_are_those_of_the_command() {
 }
 
 #[test]
+fn a_command_reports_on_descriptor_3_alone_and_only_if_it_is_given() {
+    for can in levels() {
+        let world = world();
+        let (mut reported, report) = std::io::pipe().unwrap();
+        let streams = Streams {
+            stdin: null(),
+            stdout: Stdio::null(),
+            stderr: Stdio::null(),
+            report: Some(report.into()),
+        };
+        // What a process behind the command holds open ends with it.
+        let script = "echo told >&3; setsid sleep 1000 & echo more >&3; echo x >&4";
+        let command = ["sh", "-c", script].map(OsString::from);
+        let (outcome, _) = run(&policy(&world), &can, &command, &launcher(), streams, false).unwrap();
+        assert_ne!(outcome.code, 0, "descriptor 4 is open: {can:?}");
+        let mut text = String::new();
+        reported.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "told\nmore\n", "{can:?}");
+        assert_ne!(shell(&policy(&world), &can, "echo x >&3"), 0, "nobody gave it: {can:?}");
+    }
+}
+
+#[test]
 fn everything_ends_with_the_command_or_its_time() {
     for can in levels() {
         let world = world();
