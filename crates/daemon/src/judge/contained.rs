@@ -167,11 +167,6 @@ impl Judge {
         if rest.is_empty() {
             return self.settle_files(checkpoint);
         }
-        let is_running =
-            self.containment.get().is_some_and(|containment| containment.tickets().is_running(call));
-        if is_running {
-            return;
-        }
         if let Err(error) = self.memory().end_contained(call, &workspace, rest) {
             self.fail("state", &format!("that files are settled cannot be written: {error}"));
         }
