@@ -12,6 +12,7 @@ use castellan_policy::{SandboxFiles, SandboxNetwork};
 use castellan_sandbox::{Files, Limits, Network, Policy, Read};
 
 pub use self::paths::named_place;
+pub(crate) use self::paths::needs_protection;
 use crate::control::{LimitsInForce, SandboxInForce};
 use crate::layout::Layout;
 

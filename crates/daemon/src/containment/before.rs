@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 
 use castellan_checkpoint::{Kind, Limits, Listing};
 
+use crate::sandbox_policy::needs_protection;
+
+/// Directories whose content needs no protection of its own. `.git` is read-only as a whole at the top, and found by its
+/// own name below it. The others hold packages and build output.
+const CLOSED: &[&str] = &[".git", ".venv", "node_modules", "site-packages", "target"];
+
 /// A listing of a workspace.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Before(Option<Listing>);
@@ -15,6 +21,19 @@ impl Before {
     pub(crate) fn take(workspace: &str) -> Result<Before, String> {
         let listing = Listing::read(Path::new(workspace), &Limits::default());
         listing.map(|listing| Before(Some(listing))).map_err(|error| error.to_string())
+    }
+
+    /// Returns a path that the sandbox leaves open, because it protects only the top of a workspace: a secret, a repository,
+    /// settings of an editor or an agent. Installed packages bring such names themselves.
+    pub(crate) fn unprotected(&self, workspace: &str) -> Option<String> {
+        let entries = self.0.iter().flat_map(|listing| &listing.entries);
+        let is_open = |path: &Path| {
+            let above = path.parent().filter(|above| *above != Path::new(""));
+            above.is_some_and(|above| !above.iter().any(|name| CLOSED.iter().any(|closed| name == *closed)))
+                && needs_protection(&Path::new(workspace).join(path))
+        };
+        let found = entries.map(|entry| &entry.path).find(|path| is_open(path));
+        found.map(|path| path.to_string_lossy().into_owned())
     }
 
     /// Returns the files that were created or changed since, by their absolute paths.
@@ -101,6 +120,31 @@ mod tests {
             written,
             expected.into_iter().map(|path| root.join(path).display().to_string()).collect::<Vec<_>>()
         );
+    }
+
+    #[test]
+    fn what_the_sandbox_would_leave_open_is_found() {
+        let check = |file: &str, expected: Option<&str>| {
+            let root = tempfile::tempdir().unwrap();
+            let root = root.path().canonicalize().unwrap();
+            let file = root.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "").unwrap();
+            let workspace = root.to_str().unwrap();
+            let found = Before::take(workspace).unwrap().unprotected(workspace);
+            assert_eq!(found.as_deref(), expected, "{}", file.display());
+        };
+        for open in ["apps/web/.env", "deploy/server.key", ".claude/.env", "sub/.envrc"] {
+            check(open, Some(open));
+        }
+        check("sub/.git/config", Some("sub/.git"));
+        check("sub/.vscode/tasks.json", Some("sub/.vscode"));
+        // The sandbox protects the top, and nobody else reads these names in packages.
+        for closed in
+            [".env", ".git/modules/x/config", "src/main.rs", "node_modules/p/.vscode/x", "target/a/.env"]
+        {
+            check(closed, None);
+        }
     }
 
     #[test]

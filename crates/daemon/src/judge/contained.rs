@@ -65,8 +65,13 @@ impl Judge {
         let environment = asked.terms().policy.settings().sandbox.environment.clone();
         let policy = ContainedPolicy { hosts, environment, homes: homes_of(agent.pid) };
         containment.check(workspace, &policy).map_err(failed)?;
-        self.checkpoint_contained((asked, call, whose)).map_err(failed)?;
         let before = Before::take(workspace).map_err(failed)?;
+        if let Some(path) = before.unprotected(workspace) {
+            return no(&format!(
+                "the sandbox would leave `{path}` open: it protects only the top of the workspace"
+            ));
+        }
+        self.checkpoint_contained((asked, call, whose)).map_err(failed)?;
         let ticket = Ticket {
             command: command.to_owned(),
             workspace: workspace.to_owned(),

@@ -71,6 +71,16 @@ fn top_secrets(workspace: &Path, user_home: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_secret).collect()
 }
 
+/// Reports whether a sandbox would hide a path or keep it read-only if it were at the top of a workspace: secrets, version
+/// control, settings of editors and agents.
+pub(crate) fn needs_protection(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let is_settings = name.is_some_and(|name| {
+        KEPT_ABSENT.contains(&name) || AgentId::ALL.iter().any(|agent| directory_name(*agent) == name)
+    });
+    is_settings || path.to_str().is_some_and(|path| classify(path, &Places::default()).scope == Scope::Secret)
+}
+
 /// Returns the sockets that variables name.
 pub(super) fn sockets(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let value = |name: &str| {
