@@ -36,7 +36,7 @@ pub const fn opaque_reason(why: Why) -> (&'static str, &'static str) {
         Why::Shadowed => ("this session may have made it", "use one from before the session"),
         Why::Changing => ("another command may be changing it", "wait for the other command"),
         Why::Contained => {
-            ("a contained command wrote it", "ask the user to check it, and to keep it with `castellan keep`")
+            ("a contained command wrote it", "ask the user to check it and to `castellan keep` it")
         }
         Why::Unreadable => ("its file cannot be read", "check its path and permissions"),
         Why::Language => ("castellan does not read its language", "describe to the user what it does"),
