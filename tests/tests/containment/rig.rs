@@ -58,7 +58,11 @@ impl Rig {
 
     /// `more`: further keys of the configuration.
     pub(crate) fn with(more: &str) -> Result<Rig> {
-        let home = Home::with_castellan("contained", &format!("version = 1\n{more}\n"), "")?;
+        let home = Home::with_castellan(
+            "contained",
+            &format!("version = 1\ncontainment.mode = \"prefer\"\n{more}\n"),
+            "",
+        )?;
         home.write(&home.user().join(".ssh/id_canary"), CANARY)?;
         home.write(&home.workspace().join(".env"), &format!("KEY={CANARY}\n"))?;
         // As an installation for this user.
