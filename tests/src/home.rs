@@ -86,8 +86,10 @@ impl Home {
             home.link(binary)?;
         }
         // The daemon contains calls only after its probe has ended, so a test that does not name containment goes without it.
-        let containment = if config.contains("containment") { "" } else { "containment.mode = \"off\"\n" };
-        home.write(&home.castellan().join("config/config.toml"), &format!("{containment}{config}"))?;
+        // At the end, so that messages name the lines of `config`.
+        let containment =
+            if config.contains("containment") { "" } else { "\n[containment]\nmode = \"off\"\n" };
+        home.write(&home.castellan().join("config/config.toml"), &format!("{config}{containment}"))?;
         home.write(&home.castellan().join("config/rules/user/test.yaml"), rules)?;
         Ok(home)
     }

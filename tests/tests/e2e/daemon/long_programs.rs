@@ -41,7 +41,12 @@ fn helpers(daemon: Pid) -> Vec<Pid> {
         let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
         fields.split(' ').nth(1) == Some(&daemon.as_raw_nonzero().to_string())
     };
-    pids.filter(is_child).collect()
+    // The daemon also probes the machine for sandboxes.
+    let is_helper = |pid: &Pid| {
+        let words = fs::read_to_string(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        words.contains("read-programs")
+    };
+    pids.filter(is_child).filter(is_helper).collect()
 }
 
 /// Judges a call that runs a program of 6 KiB with this name and code. Returns the verdict and the
