@@ -4,7 +4,7 @@
 use castellan_event::{Effect, Facts, Role, Why};
 use castellan_programs::{Attribute, Invocation, base_name};
 
-use crate::limits::CONTAINED_FILES_TOLD_MAX;
+use crate::limits::CONTAINED_FILES_REPORTED_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;
 
@@ -128,6 +128,6 @@ fn is_manifest(path: &str) -> bool {
 /// Adds an Opaque effect for each of the first files that the call runs or loads.
 pub(crate) fn report(scene: &mut Scene<'_, '_, '_>, facts: &mut Facts) {
     let files = std::mem::take(&mut scene.contained);
-    let told = files.into_iter().take(CONTAINED_FILES_TOLD_MAX);
-    facts.effects.extend(told.map(|file| Effect::opaque(Role::Code, Why::Contained, Some(file))));
+    let reported = files.into_iter().take(CONTAINED_FILES_REPORTED_MAX);
+    facts.effects.extend(reported.map(|file| Effect::opaque(Role::Code, Why::Contained, Some(file))));
 }

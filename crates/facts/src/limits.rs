@@ -226,4 +226,4 @@ pub(crate) const SETTING_NAME_BYTES_MAX: usize = 512;
 pub(crate) const PATHS_PER_WORK: usize = 4;
 
 /// Files of contained commands that a call reports if it runs or loads them. One is enough to stop the call.
-pub(crate) const CONTAINED_FILES_TOLD_MAX: usize = 8;
+pub(crate) const CONTAINED_FILES_REPORTED_MAX: usize = 8;

@@ -1,4 +1,4 @@
-//! [`Containment`]: the setting about calls that run in a sandbox instead of being asked about, and the names of the
+//! [`ContainmentMode`]: the setting about calls that run in a sandbox instead of being asked about, and the names of the
 //! policies for these sandboxes. It must not know how a call gets into one.
 
 use std::str::FromStr;
@@ -13,16 +13,16 @@ pub const CONTAINED_EFFECTS: &str = "effects";
 
 /// Whether calls run in a sandbox instead of being asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Containment {
+pub enum ContainmentMode {
     /// Wherever the agent and the machine support it. castellan asks elsewhere.
     Prefer,
     /// No call does.
     Off,
 }
 
-impl Containment {
+impl ContainmentMode {
     /// Both, the mildest first: `off` asks about each of these calls.
-    pub const ALL: [Containment; 2] = [Containment::Prefer, Containment::Off];
+    pub const ALL: [ContainmentMode; 2] = [ContainmentMode::Prefer, ContainmentMode::Off];
 
     /// Their words.
     pub const WORDS: &'static [&'static str] = &["prefer", "off"];
@@ -30,16 +30,16 @@ impl Containment {
     /// Returns the word used in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
-            Containment::Off => "off",
-            Containment::Prefer => "prefer",
+            ContainmentMode::Off => "off",
+            ContainmentMode::Prefer => "prefer",
         }
     }
 }
 
-impl FromStr for Containment {
+impl FromStr for ContainmentMode {
     type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Containment, UnknownWord> {
-        from_word(&Containment::ALL, Containment::as_str, word)
+    fn from_str(word: &str) -> Result<ContainmentMode, UnknownWord> {
+        from_word(&ContainmentMode::ALL, ContainmentMode::as_str, word)
     }
 }

@@ -37,7 +37,7 @@ pub use call_class::CallClass;
 pub use choices::{
     AllowOrAsk, AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque,
 };
-pub use containment::{CONTAINED_EFFECTS, CONTAINED_UNREAD, Containment};
+pub use containment::{CONTAINED_EFFECTS, CONTAINED_UNREAD, ContainmentMode};
 pub use decide::{Meet, Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
 pub use grant::{FindingName, Grant, GrantPart};

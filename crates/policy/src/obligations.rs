@@ -77,8 +77,8 @@ fn fallback(obligation: &Obligation) -> Fallback {
 }
 
 /// Reports whether an obligation has a finding to exempt, if exemptions are its only purpose. A review costs money and
-/// time, so it is dropped if another finding stops the call anyway. A person who is asked about a call decides about all
-/// of it, and about the command that the agent shows, so such a call is not contained either.
+/// time, so it is dropped if another finding stops the call anyway. castellan contains no call that it asks about: the
+/// person decides about the command that the agent shows.
 fn is_needed(obligation: &Obligation, findings: &[Finding]) -> bool {
     let met = Exemption::Met(obligation.action.kind());
     let is_exempt = |finding: &Finding| {

@@ -7,7 +7,7 @@ use castellan_event::{AccessLevel, UnknownWord, from_word};
 
 use crate::boundary::{BoundaryMode, BoundarySettings};
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
-use crate::containment::Containment;
+use crate::containment::ContainmentMode;
 use crate::operators::Operators;
 use crate::plan::PlanSettings;
 use crate::review::ReviewSettings;
@@ -63,7 +63,7 @@ pub struct Settings {
     /// The sandbox of agents and commands.
     pub sandbox: SandboxSettings,
     /// Calls that castellan does not understand run in a sandbox, where possible, instead of being asked about.
-    pub containment: Containment,
+    pub containment: ContainmentMode,
     /// The checkpoints.
     pub undo: UndoSettings,
     /// The boundary of the workspace.
@@ -229,7 +229,7 @@ impl Settings {
             plans: PlanSettings::default(),
             review: ReviewSettings::OFF,
             sandbox: SandboxSettings::DEFAULT,
-            containment: Containment::Prefer,
+            containment: ContainmentMode::Prefer,
             undo: UndoSettings::DEFAULT,
             boundary: BoundarySettings::DEFAULT,
             operators: Operators::default(),

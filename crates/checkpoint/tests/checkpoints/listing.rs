@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use castellan_checkpoint::{Changes, Kind, Limits, Listing};
 
@@ -20,6 +21,19 @@ fn changes(change: impl FnOnce(&Path)) -> Changes {
     let before = listing(&world.root);
     change(&world.root);
     before.changes(&listing(&world.root))
+}
+
+/// Waits until the file system of a directory gives another time: it may count in steps of some milliseconds.
+fn wait_for_next_time(dir: &Path) {
+    let probe = tempfile::NamedTempFile::new_in(dir.parent().unwrap()).unwrap();
+    let time = || {
+        fs::write(probe.path(), "x").unwrap();
+        fs::metadata(probe.path()).unwrap().modified().unwrap()
+    };
+    let (first, until) = (time(), Instant::now() + Duration::from_secs(30));
+    while time() == first {
+        assert!(Instant::now() < until, "the time of files does not change");
+    }
 }
 
 fn paths(paths: &[&str]) -> Vec<PathBuf> {
@@ -52,8 +66,7 @@ fn a_change_of_the_same_length_with_the_old_time_is_found() {
     let found = changes(|w| {
         let file = w.join("README.md");
         let time = fs::metadata(&file).unwrap().modified().unwrap();
-        // A file system may count time in steps of some milliseconds.
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        wait_for_next_time(w);
         fs::write(&file, "READ ME\n").unwrap();
         fs::File::open(&file).unwrap().set_modified(time).unwrap();
     });

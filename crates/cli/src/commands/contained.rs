@@ -77,7 +77,7 @@ fn start(global: &Global, options: &Options) -> anyhow::Result<(u8, ContainedRun
     if let Some(directory) = outcome.ok().and_then(|outcome| outcome.directory)
         && options.directory
     {
-        tell_directory(&directory);
+        report_directory(&directory);
     }
     Ok((code, run))
 }
@@ -135,7 +135,7 @@ fn last_directory(heard: OwnedFd) -> Option<String> {
 
 /// Writes the directory for the agent's shell. Without a reader it stays where it is.
 #[expect(clippy::disallowed_methods, reason = "descriptor 3 is a pipe of the agent's shell, no regular file")]
-fn tell_directory(directory: &str) {
+fn report_directory(directory: &str) {
     if let Ok(mut file) = File::options().write(true).open("/proc/self/fd/3") {
         let _unread = file.write_all(directory.as_bytes());
     }

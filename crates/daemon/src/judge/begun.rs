@@ -60,8 +60,8 @@ fn is_whole_tree(effect: &Effect, commands: &[Command], workspace: &str) -> bool
         && command.and_then(|command| command.name.as_deref()).is_some_and(is_version_control)
 }
 
-/// Returns the files and directories whose code the call may run or load: those that castellan read, and those that a tool
-/// loads by its own rules (`cargo test` names `Cargo.toml`).
+/// Returns the files and directories with code of the call. castellan has read some. Others are loaded by the rules of a
+/// tool: `cargo test` names `Cargo.toml`.
 fn code(facts: &Facts) -> BTreeSet<String> {
     let run = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Execute);
     let scripts = facts.scripts.iter().map(|script| script.path.clone());

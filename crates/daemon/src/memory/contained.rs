@@ -75,14 +75,6 @@ impl ContainedFiles {
         self.count();
     }
 
-    /// A person has read files.
-    pub(super) fn read(&mut self, files: &[String]) {
-        for written in self.calls.iter_mut().filter_map(|one| one.written.as_mut()) {
-            written.retain(|file| !files.contains(file));
-        }
-        self.count();
-    }
-
     /// Reports whether a call has files here.
     pub(super) fn has_call(&self, call: u64) -> bool {
         self.calls.iter().any(|one| one.call == call)
@@ -214,18 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn a_person_settles_a_call_or_reads_a_file() {
+    fn a_person_settles_a_call() {
         let mut files = ContainedFiles::default();
         files.end(1, "/w".to_owned(), of(&["/w/a", "/w/b"]));
         files.end(2, "/w".to_owned(), of(&["/w/b"]));
         files.settle(1);
         assert!(!files.has("/w/a") && files.has("/w/b"));
-        files.read(&["/w/b".to_owned(), "/w/x".to_owned()]);
+        files.settle(2);
         assert!(!files.has("/w/b"));
-        // Nobody has read what a call may still write.
-        files.begin(3, "/w".to_owned());
-        files.read(&["/w/b".to_owned()]);
-        assert!(files.has("/w/b"));
     }
 
     #[test]

@@ -199,10 +199,6 @@ pub(super) enum Entry {
     ContainedSettled {
         call: u64,
     },
-    /// A person has committed files, or has read them in another way.
-    ContainedRead {
-        files: Vec<String>,
-    },
     /// A person has decided about a workspace; `None` removes the decision.
     Trust {
         workspace: String,

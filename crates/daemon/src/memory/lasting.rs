@@ -187,7 +187,6 @@ impl Lasting {
             Entry::Contained { call, workspace } => self.contained.begin(call, workspace),
             Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
             Entry::ContainedSettled { call } => self.contained.settle(call),
-            Entry::ContainedRead { files } => self.contained.read(&files),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),
@@ -364,7 +363,6 @@ impl Entry {
             | Entry::Contained { .. }
             | Entry::ContainedOver { .. }
             | Entry::ContainedSettled { .. }
-            | Entry::ContainedRead { .. }
             | Entry::Trust { .. }
             | Entry::Servers { .. }
             | Entry::Requests { .. } => 0,

@@ -1,5 +1,5 @@
-//! Random farms of symlinks on a real file system. castellan's answers are compared with those of the kernel, and so is
-//! the boundary of the workspace that facts derive from them.
+//! Random farms of symlinks on a real file system. The tests compare castellan's answers, and the boundary of the workspace
+//! in the facts, with the kernel's.
 
 use std::ffi::OsStr;
 use std::fs::create_dir_all;

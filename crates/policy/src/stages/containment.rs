@@ -8,16 +8,16 @@ use castellan_event::{
 use super::Found;
 use super::opaque;
 use crate::case::{Case, Reading};
-use crate::containment::{CONTAINED_EFFECTS, CONTAINED_UNREAD, Containment};
+use crate::containment::{CONTAINED_EFFECTS, CONTAINED_UNREAD, ContainmentMode};
 use crate::tags::RuleVerdict;
 
-/// Demands that a shell call runs in a sandbox in the place of a question about code that castellan did not read, or about
-/// rules that say so. castellan has failed to meet the obligation before: it is demanded again, for its reason.
+/// Demands a sandbox for a shell call, if unread code or rules with the tag alone stop it. An obligation that castellan
+/// failed to meet is demanded again, so that the decision names the reason.
 pub(super) fn containment(case: &Case<'_>, reading: &Reading<'_>) -> Found {
     let state = case.state;
     let is_possible = state.able.contains(&ObligationKind::Contain)
         || state.failed.iter().any(|failed| failed.kind == ObligationKind::Contain);
-    let is_wanted = case.settings().containment == Containment::Prefer
+    let is_wanted = case.settings().containment == ContainmentMode::Prefer
         && is_possible
         && state.mode == Mode::Enforce
         && !state.is_refused

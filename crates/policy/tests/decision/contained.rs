@@ -5,7 +5,7 @@ use castellan_event::{
     Recorder, Role, Scope, Session, ToolKind, Verdict, Why,
 };
 use castellan_policy::{
-    AllowOrDefer, CONTAINED_EFFECTS, CONTAINED_UNREAD, Containment, Decision, Policy, Profile, Settings,
+    AllowOrDefer, CONTAINED_EFFECTS, CONTAINED_UNREAD, ContainmentMode, Decision, Policy, Profile, Settings,
     State, drive,
 };
 
@@ -148,7 +148,7 @@ fn not_every_call_is_contained() {
     let plain = State { able: ABLE, ..State::plain(&session) };
     let facts = facts(vec![opaque(Role::Code)]);
     let standard = shipped(Profile::Standard);
-    let off = layered(&[], Settings { containment: Containment::Off, ..Settings::default() });
+    let off = layered(&[], Settings { containment: ContainmentMode::Off, ..Settings::default() });
     let check = |policy: &Policy, state: &State<'_>| {
         let decision = judged(&facts, policy, state);
         assert_eq!((decision.verdict, contained(&decision)), ASKED, "{state:?}");

@@ -1,6 +1,6 @@
 //! The keys of the tables `sandbox` and `containment`.
 
-use castellan_policy::{Containment, SandboxFiles, SandboxMode, SandboxNetwork};
+use castellan_policy::{ContainmentMode, SandboxFiles, SandboxMode, SandboxNetwork};
 
 use super::{Key, Kind, Merge, Place};
 
@@ -73,7 +73,7 @@ pub(super) const KEYS: &[Key] = &[
     limit("sandbox.wall_s", "Seconds until castellan ends a sandbox; 0: no limit."),
     Key {
         name: "containment.mode",
-        kind: Kind::Word(Containment::WORDS),
+        kind: Kind::Word(ContainmentMode::WORDS),
         merge: Merge::Strictest,
         place: Place::Every,
         default: "\"prefer\"",

@@ -20,7 +20,7 @@ pub(super) const EXEMPT: &[(&str, &str)] = &[
     ("WORK_OF_SQL_BYTE", "a price: what it leads to is WORK_MAX"),
     ("BODY_BYTES_PER_WORK", "a price: what it leads to is WORK_MAX"),
     (
-        "CONTAINED_FILES_TOLD_MAX",
+        "CONTAINED_FILES_REPORTED_MAX",
         "one Opaque part stops the call: driven by contained::of_many_files_the_first_are_told",
     ),
     ("KEPT_TEXT_BYTES_MAX", "a cache: driven by memo::tests::what_is_kept_has_an_end"),
