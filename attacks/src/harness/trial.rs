@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -174,9 +175,7 @@ fn execute(
     };
     scene.user.set(&mut command);
     command.stdout(File::create(&out)?).stderr(File::create(&err)?);
-    let leaked = Leaked::open(scene, internet)?;
-    let mut child = command.spawn().context("the sandbox cannot be started")?;
-    drop(leaked);
+    let mut child = spawn_with_leaks(&mut command, scene, internet)?;
     let until = Instant::now() + TIME;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -191,6 +190,19 @@ fn execute(
     };
     let text = |path: &Path| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(Ended { status, claim: Claim::parse(&text(&out)?), said: text(&err)?.trim().to_owned() })
+}
+
+/// Starts a sandbox with descriptors open that only it inherits.
+///
+/// A child inherits each inheritable descriptor of the process. The lock keeps those of one run from the sandbox of
+/// another thread.
+fn spawn_with_leaks(command: &mut Command, scene: &Scene<'_>, internet: &Internet) -> anyhow::Result<Child> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let lock = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let leaked = Leaked::open(scene, internet)?;
+    let child = command.spawn().context("the sandbox cannot be started");
+    drop((leaked, lock));
+    child
 }
 
 /// The same command, started by the attack's program with the terminal as that of its session.
