@@ -31,7 +31,10 @@ pub(super) fn names(name: &str, args: &[Arg]) -> Option<Text> {
                 matches!(*arg, "-m" | "--modified")
                     || !arg.starts_with('-') && arg.contains(|one: char| one.is_alphanumeric())
             };
-            (rest.iter().all(is_name_only) && rest.iter().any(chooses)).then_some(".")
+            if !(rest.iter().all(is_name_only) && rest.iter().any(chooses)) {
+                return None;
+            }
+            return Some(ending_in(only_ending(rest).unwrap_or_default()));
         }
         ("git", ["diff", rest @ ..]) if rest.contains(&"--name-only") => {
             let is_name_only = |arg: &&str| {
@@ -44,6 +47,22 @@ pub(super) fn names(name: &str, args: &[Arg]) -> Option<Text> {
         _ => return None,
     };
     begins.map(below)
+}
+
+/// Returns the ending of all listed files, with its dot, if the only pathspec is `*.ENDING`.
+fn only_ending<'a>(arguments: &[&'a str]) -> Option<&'a str> {
+    let mut specs = arguments.iter().filter(|argument| !argument.starts_with('-'));
+    let ending = specs.next()?.strip_prefix('*')?;
+    let is_plain = ending.starts_with('.') && ending.bytes().skip(1).all(|byte| byte.is_ascii_alphanumeric());
+    (is_plain && specs.next().is_none()).then_some(ending)
+}
+
+/// Returns a pattern for all names with an ending below the working directory.
+fn ending_in(ending: &str) -> Text {
+    let mut text = Text::known("./".to_owned());
+    text.push_unknown(Why::Glob, "**");
+    text.push_str(&format!("{ending}\n"));
+    text
 }
 
 /// Returns a pattern for all names below a directory.
