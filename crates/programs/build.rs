@@ -107,9 +107,13 @@ struct System {
     #[serde(default)]
     local_queries: Vec<String>,
     #[serde(default)]
-    settings: Vec<String>,
+    host_queries: Vec<String>,
     #[serde(default)]
-    settings_file: String,
+    file_changes: Vec<String>,
+    #[serde(default)]
+    shared_branches: Vec<String>,
+    #[serde(default)]
+    settings: Vec<String>,
     #[serde(default)]
     tasks_are_read: bool,
     #[serde(default)]
@@ -150,23 +154,22 @@ fn systems(text: &str) -> Result<String> {
         names,
         new_names,
         local_queries,
+        host_queries,
+        file_changes,
+        shared_branches,
         settings,
-        settings_file,
         tasks_are_read,
         project,
     } in &systems
     {
-        ensure!(
-            settings.is_empty() == settings_file.is_empty(),
-            "`{name}` needs `settings-file` for `settings`"
-        );
         let project =
             project.iter().map(|(verb, options)| format!("({verb:?}, Options::{}),", pascal(options)));
         let project: String = project.collect();
         write!(
             table,
             "System {{ name: {name:?}, undoable: &{undoable:?}, changes_tree: &{changes_tree:?}, names: &{names:?}, \
-             new_names: &{new_names:?}, local_queries: &{local_queries:?}, settings: &{settings:?}, settings_file: {settings_file:?}, \
+             new_names: &{new_names:?}, local_queries: &{local_queries:?}, host_queries: &{host_queries:?}, \
+             file_changes: &{file_changes:?}, shared_branches: &{shared_branches:?}, settings: &{settings:?}, \
              tasks_are_read: {tasks_are_read}, project: &[{project}] }},"
         )?;
     }

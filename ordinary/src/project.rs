@@ -79,6 +79,10 @@ impl Project {
         case.cwd.clone_from(&self.directory);
         case.files.clone_from(&self.files);
         case.files.insert(".git/".to_owned(), Laid::Unknown(()));
+        // Half of the projects are on a branch of their own.
+        let branch = if self.directory.len() % 2 == 0 { "main" } else { "work" };
+        case.files.insert(".git/HEAD".to_owned(), Laid::Text(format!("ref: refs/heads/{branch}\n")));
+        case.files.insert(".git/config".to_owned(), Laid::Text(CONFIG.to_owned()));
         case
     }
 
@@ -87,6 +91,10 @@ impl Project {
         self.sessions.iter().map(Vec::len).sum()
     }
 }
+
+/// The settings of each repository.
+const CONFIG: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://github.com/acme/app.git\n\
+                      \tfetch = +refs/heads/*:refs/remotes/origin/*\n";
 
 /// The work in a project so far.
 struct Work<'g> {

@@ -14,17 +14,21 @@ pub enum ChangedPath<'p> {
     Tree(&'p str),
     /// The root of a directory in which a write to an unknown path may have changed any file.
     Anywhere(&'p str),
+    /// The settings file of a repository in which a call set the address of a remote.
+    Remotes(&'p str),
 }
 
 impl ChangedPath<'_> {
     /// Returns the form in which sets of changed paths and the journal hold it. Git writes the index whenever it changes
-    /// files of the work tree, so a work tree is the path of its index. Git has no file `.git/anywhere`.
+    /// files of the work tree, so a work tree is the path of its index. Git has no file `.git/anywhere`, and none below its
+    /// settings file.
     pub fn stored(self) -> String {
         let below = |root: &str, name: &str| format!("{}/.git/{name}", root.trim_end_matches('/'));
         match self {
             ChangedPath::File(path) => path.to_owned(),
             ChangedPath::Tree(root) => below(root, "index"),
             ChangedPath::Anywhere(root) => below(root, "anywhere"),
+            ChangedPath::Remotes(settings) => format!("{settings}/remotes"),
         }
     }
 

@@ -75,6 +75,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("git_hub", git::hub),
     ("git_push", git::push),
     ("git_read", git::look),
+    ("git_remote", git::remotes),
     ("git_remove", git::remove),
     ("git_restore", git::restore),
     ("grpc", rpc::grpc),

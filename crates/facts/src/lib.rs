@@ -64,7 +64,7 @@ use std::sync::Arc;
 
 pub use changed::{ChangedPath, may_be_anywhere, may_be_written, names};
 pub use command::is_version_control;
-pub use owner::{changes_tree, keeps_code};
+pub use owner::{changes_tree, keeps_code, sets_remote};
 pub use redirect::REDIRECT;
 
 use castellan_event::{Call, Facts, Recorder};

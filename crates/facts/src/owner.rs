@@ -9,7 +9,8 @@ mod trees;
 
 pub(crate) use missing::{settle, why_missing};
 pub(crate) use operations::LAYOUT;
-pub use operations::{changes_tree, keeps_code};
+pub(crate) use operations::REMOTE;
+pub use operations::{changes_tree, keeps_code, sets_remote};
 pub(crate) use own::owned_opaque_files;
 pub(crate) use plain::is_plain;
 pub(crate) use trees::{changed_trees, root};

@@ -12,6 +12,7 @@ use crate::language::SHELL;
 use crate::limits::{BYTES_PER_WORK, WORK_OF_EFFECT};
 use crate::manifests;
 use crate::next::{From, Left, Program, Task};
+use crate::owner::sets_remote;
 use crate::scene::Scene;
 
 mod bounds;
@@ -162,6 +163,20 @@ impl<'f, 's, 'w, 'r> Sink<'f, 's, 'w, 'r> {
             Scope::Workspace
         } else {
             Scope::Outside
+        })
+    }
+
+    /// True if the call so far has set the address of a remote in the settings file of a repository.
+    pub(crate) fn has_set_remote(&self, settings: &str) -> bool {
+        self.effects.iter().any(|effect| sets_remote(&effect.op) && effect.path() == Some(settings))
+    }
+
+    /// True if the call so far has changed settings of git.
+    pub(crate) fn has_configured_git(&self) -> bool {
+        self.effects.iter().any(|effect| {
+            effect.kind() == EffectKind::Mutate
+                && effect.system() == Some("git")
+                && effect.verb() == Some("config")
         })
     }
 

@@ -16,10 +16,14 @@ pub struct System {
     pub new_names: &'static [&'static str],
     /// Verbs of queries about the project's own data that this machine answers.
     pub local_queries: &'static [&'static str],
+    /// Verbs of queries about the project at its code host, which show no secret.
+    pub host_queries: &'static [&'static str],
+    /// Verbs of changes to files of this machine, where the command has a further effect for each file.
+    pub file_changes: &'static [&'static str],
+    /// Names of branches that others build on.
+    pub shared_branches: &'static [&'static str],
     /// Settings that change neither where the system looks nor what it runs.
     pub settings: &'static [&'static str],
-    /// The end of the path of the project's own file with such settings.
-    pub settings_file: &'static str,
     /// castellan reads the files with the system's tasks, so that the effects of a task are known.
     pub tasks_are_read: bool,
     /// Verbs that test, check or build the project, with the options that they may get.

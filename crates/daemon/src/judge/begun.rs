@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{Call, Command, Effect, EffectKind, Facts, FileOrigin, Role, Why};
-use castellan_facts::{ChangedPath, REDIRECT, is_version_control, keeps_code};
+use castellan_facts::{ChangedPath, REDIRECT, is_version_control, keeps_code, sets_remote};
 
 use crate::memory::{Begun, Origins};
 
@@ -48,7 +48,9 @@ fn written(facts: &Facts, workspace: &str) -> BTreeSet<String> {
     // Version control does not report the files that it changes.
     let trees =
         facts.changed_trees.iter().filter(|root| !root.is_empty()).map(|root| ChangedPath::Tree(root));
-    paths.extend(trees.chain(anywhere.filter(|_| !workspace.is_empty())).map(ChangedPath::stored));
+    let remotes = facts.effects.iter().filter(|effect| sets_remote(&effect.op)).filter_map(Effect::path);
+    let anywhere = anywhere.filter(|_| !workspace.is_empty());
+    paths.extend(trees.chain(anywhere).chain(remotes.map(ChangedPath::Remotes)).map(ChangedPath::stored));
     paths
 }
 

@@ -13,7 +13,7 @@ mod remote;
 mod settings;
 
 pub(crate) use remote::{clone, fetch, push};
-pub(crate) use settings::config;
+pub(crate) use settings::{config, remotes};
 
 /// Every subcommand without a handler of its own, and what is none: an alias or a program `git-NAME`.
 pub(crate) fn git(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {

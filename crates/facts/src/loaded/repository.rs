@@ -1,12 +1,16 @@
 //! Git repositories that a command works in: their location, and those of their files that the session has written. The
 //! command runs the programs that these files start. Must not know the format of the files.
 
+use std::collections::BTreeSet;
+
 use castellan_event::{Answer, Query, Role, Why};
 use castellan_programs::{Arg, Invocation};
 
 use super::fixed::below;
 use super::is_loading;
 use super::there::{is_directory, is_file, is_of_session};
+use crate::Setting;
+use crate::changed::ChangedPath;
 use crate::language::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK};
 use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
 use crate::next::From;
@@ -78,6 +82,10 @@ const HOOKS: &[&str] = &[
     "update",
 ];
 
+/// The verb of a transfer with a remote whose address the session has set, and with one whose address it may have set.
+const NEW_REMOTE: &str = "new-remote";
+const UNCLEAR_REMOTE: &str = "unclear-remote";
+
 /// Settings files in the directory of a repository.
 const SETTINGS: &[&str] = &["config", "config.worktree"];
 
@@ -97,8 +105,14 @@ pub(super) fn add(read: &Invocation, name: &str, sink: &mut Sink<'_, '_, '_, '_>
         return;
     }
     let subcommand = read.subcommand.first().copied().unwrap_or_default();
-    // `git config` only changes the settings for the next command.
-    if name == "git" && subcommand == "config" {
+    // They only change the settings for the next command.
+    let is_settings = match read.subcommand.as_slice() {
+        ["config", ..] => true,
+        ["remote", "add", ..] => !read.given("-f"),
+        ["remote", "rename" | "remove" | "rm" | "set-url", ..] => true,
+        _ => false,
+    };
+    if name == "git" && is_settings {
         return;
     }
     if name == "git" && TRANSFERS.contains(&subcommand) {
@@ -183,6 +197,49 @@ pub(crate) fn config_file(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
         Found::Unknown => return None,
     };
     Some(below(&directory, "config"))
+}
+
+/// Returns the verb of a transfer with a remote of the settings: `None` if they are older than the session. A write to the
+/// whole work tree, or to an unknown path, may have changed them.
+pub(crate) fn verb_of_transfer(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let verb = match config_file(sink) {
+        Some(config) if has_new_remotes(&config, sink) => NEW_REMOTE,
+        Some(config) if is_of_session(&config, sink) => UNCLEAR_REMOTE,
+        None if sink.scene.has_changes() => UNCLEAR_REMOTE,
+        Some(_) | None => return None,
+    };
+    Some(verb.to_owned())
+}
+
+/// Returns true if the session has set the address of a remote, or written the settings by their name.
+fn has_new_remotes(config: &str, sink: &Sink<'_, '_, '_, '_>) -> bool {
+    let Setting { written, downloaded, .. } = sink.scene.session.setting;
+    let directory = config.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let is_named = |paths: &BTreeSet<String>| paths.contains(config) || paths.contains(directory);
+    sink.has_set_remote(config)
+        || sink.scene.overlay.has_put(config)
+        || ChangedPath::Remotes(config).is_in(written)
+        || is_named(written)
+        || is_named(downloaded)
+}
+
+/// Returns the branch of the work tree; `None` if the call may have switched to another before, or a setting pushes
+/// other branches.
+pub(crate) fn branch(sink: &mut Sink<'_, '_, '_, '_>) -> Option<String> {
+    let config = config_file(sink)?;
+    let head = format!("{}HEAD", config.strip_suffix("config")?);
+    let is_changed =
+        !sink.scene.changed_trees.is_empty() || sink.has_configured_git() || is_of_session(&head, sink);
+    let kind = of_files("push", "", "default", sink);
+    let is_other = kind.is_some_and(|kind| !matches!(kind.as_str(), "simple" | "current" | "nothing"));
+    if is_changed || is_other || of_files("remote", "origin", "push", sink).is_some() {
+        return None;
+    }
+    let Some(Answer::Contents(Some(text))) = sink.scene.world.ask(Query::Contents { path: head }) else {
+        return None;
+    };
+    let text = String::from_utf8(text).ok()?;
+    Some(text.trim().strip_prefix("ref: refs/heads/")?.to_owned())
 }
 
 /// A setting in the repository's or the user's file.

@@ -6,10 +6,18 @@ use castellan_programs::System;
 /// The verb of a write that only reformats a file, as formatters do: the code keeps its meaning.
 pub(crate) const LAYOUT: &str = "layout";
 
+/// The verb of a write of git's settings that changes where git fetches from or pushes to.
+pub(crate) const REMOTE: &str = "remote";
+
 /// True if a write keeps the code of a file: a reformat, or a setting of git that starts nothing.
 pub fn keeps_code(op: &Operation) -> bool {
     let verb = op.verb.as_deref();
-    verb == Some(LAYOUT) || verb == Some("config") && op.system.as_deref() == Some("git")
+    verb == Some(LAYOUT) || matches!(verb, Some("config" | REMOTE)) && op.system.as_deref() == Some("git")
+}
+
+/// True if a write changes where git fetches from or pushes to.
+pub fn sets_remote(op: &Operation) -> bool {
+    op.kind == EffectKind::Write && op.verb.as_deref() == Some(REMOTE) && op.system.as_deref() == Some("git")
 }
 
 /// True if an effect changes files of a work tree without naming them. An effect without a verb may.

@@ -7,6 +7,7 @@ use castellan_event::{CallRow, Command, Effect, EffectKind, FileOrigin, Scope, S
 use castellan_programs::{Options, System};
 
 use super::arguments::Arguments;
+use super::exchanges::{Pushes, is_own_exchange};
 use super::variables;
 
 /// Tasks that test, check or build, and the words before them.
@@ -41,6 +42,7 @@ pub(crate) struct OwnCode<'r> {
     tools: BTreeMap<usize, bool>,
     /// Files that were read and whose effects are all safe.
     harmless: BTreeSet<&'r str>,
+    pushes: Pushes,
     /// The directory in which the call begins.
     cwd: &'r str,
 }
@@ -78,12 +80,16 @@ impl<'r> OwnCode<'r> {
             tools: tools.collect(),
             harmless: read().filter(is_harmless).collect(),
             commands,
+            pushes: Pushes::of(rows),
             cwd: rows.first().map_or("", CallRow::real_cwd),
         }
     }
 
-    /// Reports whether an effect only runs the project's own code or installs dependencies that the project declares.
-    pub(crate) fn runs(&self, effect: &Effect) -> bool {
+    /// Reports whether an effect only runs the project's own code, installs dependencies that the project declares, or
+    /// exchanges something with the project's own services.
+    pub(crate) fn permits(&self, effect: &Effect) -> bool {
+        let command = || self.commands.get(&effect.command?);
+        let is_exchange = || command().is_some_and(|command| is_own_exchange(effect, command, &self.pushes));
         match (&self.scripts, effect.kind()) {
             (Some(scripts), EffectKind::Execute) => self.executes(effect, scripts),
             (Some(_), EffectKind::Install) => {
@@ -92,7 +98,15 @@ impl<'r> OwnCode<'r> {
                     && self.is_given(effect, |given| given.are_plain())
             }
             (Some(_), EffectKind::Environment) => effect.target().is_some_and(variables::is_harmless),
-            (Some(_), EffectKind::Write | EffectKind::Mutate) => self.sets_option(effect),
+            (Some(_), EffectKind::Mutate) if self.sets_option(effect) => true,
+            (
+                Some(_),
+                EffectKind::Connect
+                | EffectKind::Download
+                | EffectKind::Mutate
+                | EffectKind::Query
+                | EffectKind::Upload,
+            ) => is_exchange(),
             (Some(_) | None, _) => false,
         }
     }
@@ -108,11 +122,8 @@ impl<'r> OwnCode<'r> {
             _ => false,
         };
         let is_own = command.env.is_empty() && command.flags.iter().all(|flag| flag == "--local");
-        let is_file = effect.kind() != EffectKind::Write
-            || effect.path().is_some_and(|path| path.ends_with(system.settings_file));
         effect.verb() == Some(SETS)
             && effect.place() == Some(Scope::Workspace)
-            && is_file
             && is_setting
             && is_own
             && self.is_given(effect, |given| given.are_here())

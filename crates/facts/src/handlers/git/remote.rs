@@ -30,12 +30,27 @@ pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
     if changes_all {
         refs.push(Refspec { to: None, is_forced: false, is_deleted: false });
     }
+    let sends_more = ["--all", "--branches", "--tags"].iter().any(|flag| read.given(flag));
+    if !sends_more {
+        name_branches(&mut refs, sink);
+    }
     for one in refs {
         sink.mode.force = Some(is_forced || one.is_forced);
         let is_lost = is_forced || one.is_forced || one.is_deleted || read.given("--force-with-lease");
         let kind = if is_lost { EffectKind::Destroy } else { EffectKind::Mutate };
         let verb = if one.is_deleted { "push-delete" } else { "push" };
         sink.on(kind, "git", verb, one.to.as_ref());
+    }
+}
+
+/// Names the branch that a push changes where the command line does not: that of the work tree.
+fn name_branches(refs: &mut [Refspec], sink: &mut Sink<'_, '_, '_, '_>) {
+    let is_unnamed = |one: &Refspec| one.to.as_ref().is_none_or(|to| to.as_str() == Some("HEAD"));
+    if refs.iter().any(is_unnamed)
+        && let Some(branch) = repository::branch(sink)
+    {
+        let unnamed = refs.iter_mut().filter(|one| is_unnamed(one));
+        unnamed.for_each(|one| one.to = Some(Arg::known(branch.clone())));
     }
 }
 
@@ -136,7 +151,10 @@ fn destination(spec: &Arg) -> Arg {
 /// The other repository: a URL, `host:path`, a directory here, or a name that the settings know.
 fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, '_>) {
     let of_git = Operation { kind, system: Some("git".to_owned()), ..Operation::default() };
-    let Some(remote) = remote else { return sink.add(of_git) };
+    let Some(remote) = remote else {
+        let verb = repository::verb_of_transfer(sink);
+        return sink.add(Operation { verb, ..of_git });
+    };
     let text = remote.written().into_owned();
     // The command was found; a percent sign stands for what the line does not show as it is.
     if text.starts_with("ext::") {
@@ -167,7 +185,8 @@ fn transfer(kind: EffectKind, remote: Option<&Arg>, sink: &mut Sink<'_, '_, '_, 
     };
     // The host of what is not wholly known may be another than what is known of it says.
     let (host, host_class) = host.filter(|_| remote.why().is_none()).unzip();
-    let op = Operation { target: Some(text.clone()), ..of_git };
+    let verb = if has_place { None } else { repository::verb_of_transfer(sink) };
+    let op = Operation { target: Some(text.clone()), verb, ..of_git };
     sink.add_remote(op, Remote { host, class: host_class, url });
     if let Some(why) = remote.why() {
         sink.opaque(Role::Target, why, &text);

@@ -1,9 +1,10 @@
 //! git's settings: what `git config` changes, which of them run programs, and what the files say.
 
 use castellan_event::{Answer, EffectKind, FileKind, Operation, Query, Role, Why};
-use castellan_programs::{Arg, Invocation};
+use castellan_programs::{Arg, Invocation, System};
 
 use crate::loaded::repository;
+use crate::owner::REMOTE;
 use crate::settings::{git_starts, starts_when_read};
 use crate::sink::Sink;
 
@@ -105,11 +106,36 @@ pub(crate) fn config(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '
     let is_code = name.is_some_and(|name| runs(&name.written(), value.unwrap_or(&nothing))) || is_any(read);
     let verb = if is_code { "config-command" } else { "config" };
     sink.on(EffectKind::Mutate, "git", verb, name);
-    if let Some(file) = file {
+    let is_plain = |name: &Arg| {
+        System::find("git").is_some_and(|git| name.as_str().is_some_and(|name| git.settings.contains(&name)))
+    };
+    let is_of_repository = !["-f", "--global", "--system"].iter().any(|flag| read.given(flag));
+    // Such a setting of the repository changes nothing that a later command runs or reaches.
+    let changes_nothing = is_of_repository && !is_code && name.is_some_and(is_plain);
+    if let Some(file) = file.filter(|_| !changes_nothing) {
         let of_git = |text: &str| Some(text.to_owned());
         let kind = EffectKind::Write;
+        let verb = if !is_code && name.is_none_or(is_of_remote) { REMOTE } else { verb };
         let effect = Operation { kind, system: of_git("git"), verb: of_git(verb), ..Operation::default() };
         sink.path_effect(effect, &file);
+    }
+}
+
+/// True if a setting, or one of its name, says where git fetches from or pushes to.
+fn is_of_remote(name: &Arg) -> bool {
+    const BEGIN: &[&str] = &["branch.", "remote.", "submodule.", "url."];
+    let name = name.as_str().map(str::to_ascii_lowercase);
+    name.is_none_or(|name| BEGIN.iter().any(|begin| name.starts_with(begin)))
+}
+
+/// `git remote add` and the like, whose effects are in the model: they write the repository's settings.
+pub(crate) fn remotes(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>) {
+    given(read, sink);
+    if let Some(file) = repository::config_file(sink) {
+        let of_git = |text: &str| Some(text.to_owned());
+        let effect =
+            Operation { system: of_git("git"), verb: of_git(REMOTE), ..Operation::of(EffectKind::Write) };
+        sink.path_effect(effect, &Arg::known(file));
     }
 }
 
