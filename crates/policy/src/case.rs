@@ -1,6 +1,7 @@
 //! [`Case`]: one call with all inputs of the stages, computed once. Does not depend on the findings of a stage.
 
 mod arguments;
+mod exchanges;
 mod need;
 mod own_code;
 mod own_parts;

@@ -7,6 +7,7 @@ use castellan_event::{
 
 use super::own_code::{OwnCode, is_declared};
 use super::own_parts::OwnParts;
+use super::safe::{is_of_files, is_own_job};
 use crate::settings::Settings;
 use crate::state::WorkspaceTrust;
 
@@ -48,7 +49,7 @@ pub(crate) fn need(
                 (AccessLevel::FullAccess, format!("on another machine: {}", effect.text()))
             }
             (Some(effect), _)
-                if own_code.runs(effect) || prompted.is_some_and(|parts| is_prompted(effect, parts)) =>
+                if own_code.permits(effect) || prompted.is_some_and(|parts| is_prompted(effect, parts)) =>
             {
                 (AccessLevel::WorkspaceWrite, effect.text())
             }
@@ -135,6 +136,8 @@ fn of_effect(effect: &Effect) -> AccessLevel {
         EffectKind::Write | EffectKind::Delete | EffectKind::Link | EffectKind::Permission => {
             of_place(effect)
         }
+        EffectKind::Mutate if is_of_files(effect) => ReadOnly,
+        EffectKind::Signal if is_own_job(effect) => ReadOnly,
         // A repository in the workspace is part of it; any other system is not.
         EffectKind::Mutate | EffectKind::Destroy => of_place(effect),
         EffectKind::Connect | EffectKind::Download => WorkspaceWrite,

@@ -22,7 +22,9 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
         EffectKind::Write | EffectKind::Delete | EffectKind::Permission => {
             effect.path().is_some() && is_plain(effect.scope(), CHANGEABLE)
         }
+        EffectKind::Mutate if is_of_files(effect) => true,
         EffectKind::Mutate if !is_ordinary(effect) => false,
+        EffectKind::Signal => is_own_job(effect),
         EffectKind::Query if is_of_machine(effect) => true,
         // Only for the repository in the workspace; other systems have no place.
         EffectKind::Query | EffectKind::Mutate => is_plain(effect.place(), CHANGEABLE),
@@ -39,7 +41,6 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
         | EffectKind::Elevate
         | EffectKind::Install
         | EffectKind::Publish
-        | EffectKind::Signal
         | EffectKind::Service
         | EffectKind::Schedule
         | EffectKind::Detach
@@ -47,6 +48,20 @@ pub(crate) fn is_safe(effect: &Effect) -> bool {
         | EffectKind::Environment
         | EffectKind::Mcp => false,
     }
+}
+
+/// Reports whether a change is that of files which the command's other effects name.
+pub(super) fn is_of_files(effect: &Effect) -> bool {
+    let system = effect.system().and_then(System::find);
+    system.is_some_and(|system| system.file_changes.contains(&effect.verb().unwrap_or_default()))
+}
+
+/// Reports whether a signal goes to a job that this shell has started.
+pub(super) fn is_own_job(effect: &Effect) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    effect.target().is_some_and(|target| {
+        matches!(target, "$!" | "%%" | "%+" | "%-") || target.strip_prefix('%').is_some_and(is_number)
+    })
 }
 
 /// Reports whether a query is about the project's own data and is answered on this machine.

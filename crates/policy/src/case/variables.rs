@@ -10,6 +10,8 @@ enum Value {
     Words(&'static [&'static str]),
     /// Options of rustc: alone, or a letter and its value in one word or two.
     Rust,
+    /// A directory below the one for temporary files.
+    Temporary,
     /// A compiler by name, optionally with a version number.
     Compiler,
 }
@@ -39,6 +41,7 @@ const ROWS: &[Row] = &[
     ("PAGER", Value::Words(PAGERS)),
     ("RUSTDOCFLAGS", Value::Rust),
     ("RUSTFLAGS", Value::Rust),
+    ("TMPDIR", Value::Temporary),
 ];
 
 const PAGERS: &[&str] = &["", "cat", "less", "more"];
@@ -94,6 +97,10 @@ pub(super) fn is_harmless(pair: &str) -> bool {
     let Some((_, row)) = ROWS.iter().find(|(one, _)| *one == name) else { return false };
     match row {
         Value::Words(known) => words().all(|word| known.iter().any(|one| is_word(word, one))),
+        Value::Temporary => {
+            value.starts_with("/tmp/")
+                && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_".contains(&b))
+        }
         Value::Rust => is_rust(&words().collect::<Vec<_>>()),
         Value::Compiler => {
             let plain = value.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
@@ -154,6 +161,7 @@ mod tests {
             "GOFLAGS=-mod=vendor",
             "MAKEFLAGS=-j8",
             "PAGER=cat",
+            "TMPDIR=/tmp/app-1",
         ] {
             assert!(is_harmless(pair), "{pair}");
         }
@@ -179,6 +187,9 @@ mod tests {
             "MAKEFLAGS=-f x",
             "MAKEFLAGS=--eval=x",
             "PAGER=sh",
+            "TMPDIR=/tmp/../home/dev",
+            "TMPDIR=/var/lib/x",
+            "TMPDIR=/tmp/$X",
             "LD_PRELOAD=x",
             "PATH=x",
         ] {

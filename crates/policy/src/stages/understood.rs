@@ -66,7 +66,7 @@ fn is_each_safe(rows: &[CallRow<'_>], own_code: &OwnCode<'_>) -> bool {
     let mut effects = rows.iter().filter_map(CallRow::effect);
     effects.all(|effect| {
         is_safe(effect)
-            || own_code.runs(effect)
+            || own_code.permits(effect)
             || command(effect).is_some_and(|command| shows_no_secret(effect, command))
             || is_of_output(effect, cwd)
             || is_plain_operand(effect, rows, own_code)

@@ -4,6 +4,7 @@
 mod accuracy;
 mod asks;
 mod boundary;
+mod exchanges;
 mod globals;
 mod loads;
 mod own_parts;
