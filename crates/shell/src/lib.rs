@@ -31,6 +31,7 @@ mod work;
 
 pub use files::{Files, interpreter, is_for_shells, shebang};
 pub use found::{Found, FoundRedirect, Gap, Item, Origin, Run, Script, Set, Stdin, Wrapped};
+pub use outputs::HEAD_BRANCH;
 pub use shells::{SH, agent_shells};
 pub use start::Start;
 pub use syntax::Shell;

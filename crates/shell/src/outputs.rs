@@ -15,6 +15,8 @@ mod source;
 mod tr;
 mod words;
 
+pub use words::HEAD_BRANCH;
+
 use castellan_event::Why;
 use castellan_programs::{Arg, Piece, Slot, SlotRole, invoke};
 

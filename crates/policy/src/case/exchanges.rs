@@ -46,7 +46,9 @@ impl Pushes {
         let effects = || rows.iter().filter_map(CallRow::effect);
         let is_push = |effect: &&Effect| effect.kind() == EffectKind::Upload && effect.system().is_some();
         let is_own = |command: &usize| {
-            let others = effects().filter(|effect| effect.command == Some(*command) && !is_push(effect));
+            // An Opaque operand is judged by itself.
+            let is_other = |effect: &&Effect| !is_push(effect) && !effect.is_opaque();
+            let others = effects().filter(|effect| effect.command == Some(*command)).filter(is_other);
             let branches: Vec<bool> = others.map(is_own_branch).collect();
             !branches.is_empty() && branches.into_iter().all(|is_own| is_own)
         };

@@ -15,13 +15,15 @@ const LETTERS: &str = "[A-Za-z]*";
 const HASH: &str = "[0-9a-f]*";
 /// The name of a branch or tag. Git forbids `..`, a leading slash or dash, and a leading dot in any part.
 const REFERENCE: &str = "[0-9A-Za-z_@+]**";
+/// The branch of the work tree: the same names, written so that only these commands give this pattern.
+pub const HEAD_BRANCH: &str = "[+0-9@A-Z_a-z]**";
 
 /// Programs and arguments with output in a known alphabet.
 const WORDS: &[(&str, &[&str], &str)] = &[
     ("arch", &[], LETTERS),
     ("dpkg", &["--print-architecture"], LETTERS),
     ("getconf", &["_NPROCESSORS_ONLN"], NUMBER),
-    ("git", &["branch", "--show-current"], REFERENCE),
+    ("git", &["branch", "--show-current"], HEAD_BRANCH),
     ("nproc", &[], NUMBER),
     ("nproc", &["--all"], NUMBER),
     ("sysctl", &["-n", "hw.ncpu"], NUMBER),
@@ -135,7 +137,7 @@ fn rev_parse(rest: &[&str]) -> Option<Text> {
     if is_plain && is_hash && is_verified {
         return Some(line(HASH));
     }
-    (options == ["--abbrev-ref"] && *revision == "HEAD").then(|| line(REFERENCE))
+    (options == ["--abbrev-ref"] && *revision == "HEAD").then(|| line(HEAD_BRANCH))
 }
 
 fn described(rest: &[&str]) -> Option<Text> {

@@ -2,6 +2,7 @@
 
 use castellan_event::{EffectKind, HostClass, Operation, Remote, Role, Why};
 use castellan_programs::{Arg, Invocation, Piece};
+use castellan_shell::HEAD_BRANCH;
 
 use super::settings;
 use crate::copies::objects_around;
@@ -45,7 +46,8 @@ pub(crate) fn push(read: &Invocation, _: &[Arg], sink: &mut Sink<'_, '_, '_, '_>
 
 /// Names the branch that a push changes where the command line does not: that of the work tree.
 fn name_branches(refs: &mut [Refspec], sink: &mut Sink<'_, '_, '_, '_>) {
-    let is_unnamed = |one: &Refspec| one.to.as_ref().is_none_or(|to| to.as_str() == Some("HEAD"));
+    let is_head = |to: &Arg| to.as_str().map_or_else(|| to.written() == HEAD_BRANCH, |to| to == "HEAD");
+    let is_unnamed = |one: &Refspec| one.to.as_ref().is_none_or(is_head);
     if refs.iter().any(is_unnamed)
         && let Some(branch) = repository::branch(sink)
     {
