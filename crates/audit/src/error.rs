@@ -24,6 +24,12 @@ pub enum AuditError {
         /// The log's directory.
         dir: PathBuf,
     },
+    /// The log was closed, so that another process can write it.
+    #[error("the log in `{}` was handed over to another castellan daemon", dir.display())]
+    Closed {
+        /// The log's directory.
+        dir: PathBuf,
+    },
     /// The record has more bytes than a line may have, although its values are cut.
     #[error("a record has {bytes} bytes, more than {max}: report this bug")]
     TooLong {
@@ -47,7 +53,10 @@ impl AuditError {
     pub fn is_disk_full(&self) -> bool {
         match self {
             AuditError::Io { error, .. } => error.kind() == ErrorKind::StorageFull,
-            AuditError::Locked { .. } | AuditError::TooLong { .. } | AuditError::Encode(_) => false,
+            AuditError::Locked { .. }
+            | AuditError::Closed { .. }
+            | AuditError::TooLong { .. }
+            | AuditError::Encode(_) => false,
         }
     }
 }

@@ -17,6 +17,7 @@ mod head;
 mod limits;
 mod line;
 mod log;
+mod newer;
 mod read;
 mod record;
 mod redact;
@@ -31,6 +32,7 @@ mod writer;
 pub use error::AuditError;
 pub use follow::Follower;
 pub use log::{Config, Log, Status};
+pub use newer::newer_format;
 pub use read::{Broken, Entry, Filter, Reading, answer_to, last_control, last_files, read};
 pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord,

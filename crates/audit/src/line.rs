@@ -17,7 +17,7 @@ use crate::record::{
 };
 
 /// Version of the format, the first key of every line.
-const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 
 /// The previous version. A segment may hold lines of both versions, so both are read.
 const VERSION_BEFORE: u32 = 1;
@@ -113,6 +113,13 @@ pub(crate) fn parse(line: &[u8]) -> Result<Option<(u64, SystemTime, Record)>, St
 pub(crate) fn is_of_type(line: &[u8], kind: &str) -> bool {
     let begins = |version: u32| line.starts_with(format!(r#"{{"v":{version},"type":"{kind}","#).as_bytes());
     begins(VERSION) || begins(VERSION_BEFORE)
+}
+
+/// Returns the format version of a line of any version. It is the first key of each line.
+pub(crate) fn version_of(line: &[u8]) -> Option<u32> {
+    let rest = line.strip_prefix(br#"{"v":"#)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
 }
 
 fn version(v: u32) -> Result<(), String> {

@@ -59,8 +59,8 @@ pub struct Log {
     dir: PathBuf,
     config: Config,
     state: Mutex<State>,
-    /// Holds the lock until the log is dropped.
-    _lock: File,
+    /// Holds the lock until the log is closed or dropped.
+    lock: File,
 }
 
 /// State of the log, for `castellan status`.
@@ -89,7 +89,7 @@ impl Log {
         let last_seq = routine.last().seq.max(notable.last().seq).max(noted_seq);
         let existed = last_seq > 0;
         let head = HeadFile::open(dir)?;
-        let mut state = State { routine, notable, last_seq, head, buffer: Vec::new() };
+        let mut state = State { routine, notable, last_seq, head, buffer: Vec::new(), is_closed: false };
         for stream in Stream::ALL {
             state.begin(stream, now)?;
         }
@@ -98,7 +98,7 @@ impl Log {
             state.append(&Body::of(&Record::Recovery(damage))?, now)?;
         }
         state.note();
-        Ok(Log { dir: dir.to_owned(), config, state: Mutex::new(state), _lock: lock })
+        Ok(Log { dir: dir.to_owned(), config, state: Mutex::new(state), lock })
     }
 
     /// Returns the directory of the log.
@@ -110,7 +110,7 @@ impl Log {
     pub fn append(&self, record: &Record, now: SystemTime) -> Result<u64, AuditError> {
         // Before the lock: a record with slow redaction must not delay the calls of others.
         let body = Body::of(record)?;
-        let mut state = self.state();
+        let mut state = self.open_state()?;
         let (seq, rotated) = state.append(&body, now)?;
         if rotated {
             // The record is written, so a failed deletion of old segments is no reason to deny its call. The next
@@ -123,7 +123,7 @@ impl Log {
     /// Deletes segments over their retention, and repairs live segments that another program touched. Runs about once a
     /// minute.
     pub fn maintain(&self, now: SystemTime) -> Result<(), AuditError> {
-        let mut state = self.state();
+        let mut state = self.open_state()?;
         state.recover(now)?;
         state.retain(&self.config, now)
     }
@@ -133,6 +133,19 @@ impl Log {
         let state = self.state();
         let notable_bytes: u64 = state.notable.segments().map(|segment| segment.bytes).sum();
         Status { limit_reached: notable_bytes >= self.config.notable_bytes, last_seq: state.last_seq }
+    }
+
+    /// Writes nothing any more and releases the lock, so that another process can open the log. Every record is in its
+    /// file already. Every later [`Log::append`] is an error.
+    pub fn close(&self) -> Result<(), AuditError> {
+        self.state().is_closed = true;
+        let released = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
+        released.map_err(|error| AuditError::io("unlock", &self.dir.join("lock"))(error.into()))
+    }
+
+    fn open_state(&self) -> Result<MutexGuard<'_, State>, AuditError> {
+        let state = self.state();
+        if state.is_closed { Err(AuditError::Closed { dir: self.dir.clone() }) } else { Ok(state) }
     }
 
     /// Ignores a poisoned lock: the state changes only after a line is written, so a panic leaves it usable.
@@ -149,6 +162,7 @@ pub(crate) struct State {
     last_seq: u64,
     head: HeadFile,
     buffer: Vec<u8>,
+    is_closed: bool,
 }
 
 impl State {

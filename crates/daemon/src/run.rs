@@ -75,7 +75,10 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     let log = Log::open(&layout.log(), config.log, wall()).map_err(|error| match error {
         // The daemon's lock was taken away and is not restored yet.
         AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
-        other @ (AuditError::Io { .. } | AuditError::TooLong { .. } | AuditError::Encode(_)) => other.into(),
+        other @ (AuditError::Io { .. }
+        | AuditError::Closed { .. }
+        | AuditError::TooLong { .. }
+        | AuditError::Encode(_)) => other.into(),
     })?;
     let memory = Memory::open(layout.journal(), is_first, random());
     let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;

@@ -128,3 +128,19 @@ fn no_line_of_many_threads_is_torn_or_lost() {
     assert_eq!(ids, (0..THREADS * APPENDS).collect::<Vec<_>>());
     dir.verified();
 }
+
+#[test]
+fn a_closed_log_writes_nothing_and_can_be_opened_by_another() {
+    let dir = TestDir::new();
+    let log = dir.open(Config::default());
+    log.append(&call("defer"), at(1)).unwrap();
+    log.close().unwrap();
+    assert!(matches!(log.append(&call("defer"), at(2)), Err(AuditError::Closed { .. })));
+    assert!(matches!(log.maintain(at(2)), Err(AuditError::Closed { .. })));
+    let other = dir.open(Config::default());
+    assert_eq!(other.append(&call("defer"), at(3)).unwrap(), 2);
+    drop(log);
+    assert!(matches!(Log::open(dir.path(), Config::default(), at(4)), Err(AuditError::Locked { .. })));
+    drop(other);
+    dir.verified();
+}
