@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Start,
     /// Stop the daemon; calls of guarded agents are denied until it starts again
     Stop,
-    /// Stop the daemon and start this version of it
+    /// Replace the daemon by this version of it; no call waits for long
     Restart,
     /// Deny every further call of all agents, of one agent or of one session, until `castellan resume`
     Halt(halt::Options),
@@ -141,7 +141,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Bench(bench::Command),
     /// Run the daemon of a home in the foreground
-    Daemon,
+    Daemon(daemon::Options),
     /// Print shell completions
     Completions(completions::Options),
     /// Print request ids for shell completion
@@ -193,7 +193,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Rules(command) => rules::run(global, command),
         Command::Review(command) => review::run(global, command),
         Command::Bench(command) => bench::run(global, command),
-        Command::Daemon => daemon::run(global),
+        Command::Daemon(options) => daemon::run(global, options),
         Command::Completions(options) => completions::run(options),
         Command::RequestIds(options) => request_ids::run(global, options),
         Command::Man(options) => man::run(global, options),

@@ -33,7 +33,7 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
     if listens(home) {
         return Ok(Started::Before);
     }
-    let mut daemon = spawn(home)?;
+    let mut daemon = spawn(home, &[], Stdio::null())?;
     let until = Instant::now() + START_TIME;
     while Instant::now() < until {
         if listens(home) {
@@ -42,7 +42,9 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
         match daemon.try_wait().context("the daemon")? {
             None => {}
             // A hook has started another daemon that will listen soon, or an ending daemon still holds the lock.
-            Some(status) if status.code() == Some(DAEMON_ALREADY_RUNS) => daemon = spawn(home)?,
+            Some(status) if status.code() == Some(DAEMON_ALREADY_RUNS) => {
+                daemon = spawn(home, &[], Stdio::null())?
+            }
             Some(_) if listens(home) => return Ok(Started::Now),
             Some(_) => bail!("the daemon did not start: {}", last_words(home)),
         }
@@ -91,7 +93,7 @@ fn is_unlocked(home: &Home) -> bool {
 }
 
 /// Spawns the daemon without this process's environment, directory and terminal.
-fn spawn(home: &Home) -> anyhow::Result<Child> {
+pub(crate) fn spawn(home: &Home, words: &[&str], stdin: Stdio) -> anyhow::Result<Child> {
     let file = home.daemon_stderr();
     // Created anew, so that the daemon never writes to a file placed there by others.
     let _ = std::fs::remove_file(&file);
@@ -99,16 +101,14 @@ fn spawn(home: &Home) -> anyhow::Result<Child> {
     let stderr = open_with(options.write(true).create_new(true).mode(0o600), &file, Links::Refused);
     let program = beside("castellan")?;
     let mut command = Command::new(&program);
-    command.arg("daemon").arg("--home").arg(home.dir());
+    command.arg("daemon").args(words).arg("--home").arg(home.dir());
     command.env_clear().envs(DAEMON_ENVIRONMENT).current_dir("/");
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
+    command.stdin(stdin).stdout(Stdio::null()).stderr(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
     command.spawn().with_context(|| at(&program))
 }
 
-fn last_words(home: &Home) -> String {
+/// Returns the end of the standard error of the daemon that was spawned last.
+pub(crate) fn last_words(home: &Home) -> String {
     let text = last_bytes(&home.daemon_stderr()).unwrap_or_default();
     let tail = String::from_utf8_lossy(&text);
     let tail = tail.trim().strip_prefix("error: ").unwrap_or(tail.trim());

@@ -38,6 +38,10 @@ pub(crate) const DAEMON_STDERR_BYTES_MAX: u64 = 4096;
 /// Time for a started daemon to listen: milliseconds, or longer if the daemon reads a long log.
 pub(crate) const START_TIME: Duration = Duration::from_secs(6);
 
+/// Time for the next daemon to take over: the one before finishes calls and requests for up to 16 s, and may still end a
+/// hanging one.
+pub(crate) const HANDOVER_TIME: Duration = Duration::from_secs(30);
+
 /// Time for a daemon to end: it finishes calls in flight for up to 8 s.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);
 

@@ -32,6 +32,7 @@ mod presence;
 mod progress;
 mod random;
 mod registration;
+mod replace;
 mod run;
 mod sandbox;
 mod signals;

@@ -23,10 +23,11 @@ pub use self::call::{GrantScope, GrantedCall, PendingCall, ShownCall};
 pub use self::client::{AskSecret, ControlClient, ControlError};
 pub use self::contained::{ContainedEnd, ContainedOutcome, ContainedRun};
 pub use self::halt::{EndedProcess, HaltOf, HaltReport, HaltStatus};
+pub(crate) use self::listener::check as check_listener;
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
-pub use self::status::{StatusReport, UnguardedAgent, VerdictCounts};
+pub use self::status::{SocketsOf, StatusReport, UnguardedAgent, VerdictCounts};
 pub use self::undo::{ListedCheckpoint, ShownCheckpoint, ShownDifference, ShownSide, UndoReport, UndoStatus};
 pub use self::workspace::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::config::KeyEdit;
@@ -116,6 +117,8 @@ pub enum ControlRequest {
     Stop,
     /// Ends the daemon, so that the next hook starts the daemon of the installed version. Loosens.
     Restart,
+    /// Gives everything to the next daemon, which the requesting process starts with this connection. Loosens.
+    HandOver,
     /// Lists the pending calls.
     Pending,
     /// Lists the grants.
@@ -286,6 +289,7 @@ impl ControlRequest {
             | ControlRequest::Checkpoints
             | ControlRequest::Diff { .. }
             | ControlRequest::Undo { .. }
+            | ControlRequest::HandOver
             | ControlRequest::Keep { .. } => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)

@@ -4,6 +4,7 @@ mod connections;
 mod consent;
 mod contained;
 mod halt;
+mod handover;
 mod plans;
 mod runs;
 mod switch;
@@ -11,6 +12,7 @@ mod trust;
 mod undo;
 
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -25,9 +27,11 @@ pub(crate) use self::connections::Connections;
 use crate::clock::wall;
 use crate::config::KeyEdit;
 use crate::control::{
-    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, StatusReport, is_readable,
+    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, SocketsOf, StatusReport,
+    is_readable,
 };
 use crate::facts::own_paths;
+use crate::handover::Successor;
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, PASSWORD_TIME};
@@ -42,12 +46,24 @@ use crate::sockets::Socket;
 use crate::timed::Timed;
 
 /// Events for a running daemon that are no calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Signal {
     /// Finish calls in flight and end.
     End,
     /// Read watched rule files at once.
     Reload,
+    /// Give everything to the next daemon and end.
+    HandOver(Box<Successor>),
+}
+
+/// The state of a connection after its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answered {
+    Done,
+    /// It has sent nothing when another process takes over.
+    SentNothing,
+    /// Another castellan takes over by it.
+    HandsOver,
 }
 
 /// Serves the control socket.
@@ -67,6 +83,10 @@ pub(crate) struct ControlServer {
     pub(crate) mode_changes: Mutex<()>,
     /// Held while a plan is put in force or ended.
     pub(crate) plan_changes: Mutex<()>,
+    /// A service manager keeps the sockets.
+    pub(crate) is_managed: bool,
+    /// True from a permitted handover to its end.
+    pub(crate) handing_over: AtomicBool,
 }
 
 /// Characters of a hash in a record.
@@ -84,11 +104,12 @@ struct Peer<'a> {
 }
 
 impl ControlServer {
-    /// Accepts connections until the process ends.
-    pub(crate) fn serve(self: &Arc<ControlServer>, socket: &Socket) {
+    /// Accepts connections until another process takes over, or this one ends.
+    pub(crate) fn serve(self: &Arc<ControlServer>, socket: &Arc<Socket>) {
         loop {
             let stream = match socket.accept() {
-                Ok(stream) => stream,
+                Ok(Some(stream)) => stream,
+                Ok(None) => return,
                 Err(_) if socket.is_closed() => return,
                 // The process most likely has no free file descriptors.
                 Err(_) => {
@@ -96,43 +117,56 @@ impl ControlServer {
                     continue;
                 }
             };
-            let server = Arc::clone(self);
+            let (server, socket) = (Arc::clone(self), Arc::clone(socket));
             // Without a thread, the client sees the end of the connection.
-            let _ = std::thread::Builder::new().name("control".into()).spawn(move || server.answer(&stream));
+            let _ = std::thread::Builder::new().name("control".into()).spawn(move || {
+                match server.answer(&stream, &socket).unwrap_or(Answered::Done) {
+                    Answered::Done => {}
+                    Answered::SentNothing => socket.keep(stream),
+                    Answered::HandsOver => server.hand_over(stream),
+                }
+            });
         }
     }
 
-    fn answer(&self, stream: &UnixStream) {
-        let Ok(credentials) = rustix::net::sockopt::socket_peercred(stream) else { return };
+    /// Answers one request. `None` if none could be read.
+    fn answer(&self, stream: &UnixStream, socket: &Socket) -> Option<Answered> {
+        let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
         let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
         // Read before any wait: the process id could be reused.
         let started = Process::read(pid).map_or(0, |process| process.started);
         if credentials.uid != rustix::process::geteuid() {
-            return self.judge.fail("peer", "another user's process tried to connect for control");
+            self.judge.fail("peer", "another user's process tried to connect for control");
+            return None;
         }
-        let Some(silent) = self.connections.admit(stream) else { return };
-        let Ok(frame) = read_frame(&mut Timed::new(stream, FRAME_TIME), CONTROL_BYTES_MAX) else { return };
+        let silent = self.connections.admit(stream)?;
+        let mut frame = Timed::new(stream, FRAME_TIME);
+        if !socket.has_sent(stream, FRAME_TIME) {
+            return Some(Answered::SentNothing);
+        }
+        let frame = read_frame(&mut frame, CONTROL_BYTES_MAX).ok()?;
         let read = read_request(&frame);
         let is_urgent = matches!(read, Ok((ControlRequest::Halt { .. }, _)));
         // Until the response is sent.
-        let Some(_work) = silent.begin(is_urgent) else { return };
-        let (body, ends) = match read {
+        let _work = silent.begin(is_urgent)?;
+        let (body, then) = match read {
             Ok((request, known)) => {
                 let peer = Peer { pid, started, uid: credentials.uid.as_raw(), known: &known };
                 let outcome = self.carry_out(&request, peer);
-                let ends =
-                    matches!(request, ControlRequest::Stop | ControlRequest::Restart) && outcome.is_ok();
-                (outcome.unwrap_or_else(|response| response), ends)
+                let request = outcome.is_ok().then_some(request);
+                (outcome.unwrap_or_else(|response| response), request)
             }
-            Err(why) => (ControlResponse::Failed(why), false),
+            Err(why) => (ControlResponse::Failed(why), None),
         };
         let envelope = Envelope { version: CONTROL_VERSION, body, known: Known::default() };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
         let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
         // Only now, so that the requesting process can read the answer before the daemon ends.
-        if ends {
+        if matches!(then, Some(ControlRequest::Stop | ControlRequest::Restart)) {
             let _ = self.signals.send(Signal::End);
         }
+        let hands_over = matches!(then, Some(ControlRequest::HandOver));
+        Some(if hands_over { Answered::HandsOver } else { Answered::Done })
     }
 
     /// Carries out a request. A rejection or failure is an error, and the error is the response.
@@ -204,6 +238,7 @@ impl ControlServer {
                 self.check_presence("restart", "", peer)?;
                 self.conclude("restart", "", peer, Ok(()))?;
             }
+            ControlRequest::HandOver => self.permit_handover(peer)?,
             ControlRequest::Loosen(action) => {
                 self.check_presence("loosen", action, peer)?;
                 self.conclude("loosen", action, peer, Ok(()))?;
@@ -341,6 +376,7 @@ impl ControlServer {
             within_agent: presence::is_within_agent(peer.pid, guarded),
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            sockets: if self.is_managed { SocketsOf::Manager } else { SocketsOf::Daemon },
             mode: terms.mode.as_str().to_owned(),
             policy: terms.policy.hash().to_owned(),
             policy_origin: origin.as_str().to_owned(),

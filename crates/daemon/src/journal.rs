@@ -29,6 +29,8 @@ pub(crate) struct Journal {
     bytes_anew: u64,
     /// Lines that are not written yet.
     due: String,
+    /// Another process writes the file now.
+    is_closed: bool,
 }
 
 /// Properties of a file that show a write by another program: resetting the file's times changes its ctime.
@@ -73,6 +75,7 @@ impl Journal {
             bytes: 0,
             bytes_anew: 0,
             due: String::new(),
+            is_closed: false,
         }
     }
 
@@ -105,6 +108,9 @@ impl Journal {
     /// Writes the pending lines; no reply may be sent before. Rewrites the file with `whole`, the valid state, if it
     /// has doubled. Also rewrites it after a failed write: a partial line in the middle would make the rest unreadable.
     pub(crate) fn write(&mut self, whole: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        if self.is_closed {
+            return Err(io::Error::other("the state was handed over to another castellan daemon"));
+        }
         let grown = self.bytes + self.due.len() as u64;
         if self.file.is_some() && grown <= 2 * self.bytes_anew + JOURNAL_GROWTH_BYTES {
             if self.due.is_empty() {
@@ -134,6 +140,11 @@ impl Journal {
                 Err(error)
             }
         }
+    }
+
+    /// Leaves the file to another process. Every later [`Journal::write`] is an error.
+    pub(crate) fn close(&mut self) {
+        self.is_closed = true;
     }
 
     /// Reports whether no other program has removed or changed the file since it was written.
@@ -246,6 +257,20 @@ mod tests {
         });
         assert_eq!(found, if expected.is_empty() { Found::Nothing } else { Found::Lines });
         assert!(lines == expected, "{} lines are not {expected:?}", lines.len());
+    }
+
+    #[test]
+    fn a_closed_journal_leaves_the_file_alone() {
+        let (_dir, path) = place();
+        let mut journal = Journal::new(path.clone());
+        journal.write(whole("head\n")).unwrap();
+        journal.close();
+        assert!(journal.write(whole("head\n")).is_err(), "nothing is due");
+        journal.note("a");
+        assert!(journal.write(whole("head\na\n")).is_err());
+        journal.distrust();
+        assert!(journal.write(whole("head\na\n")).is_err());
+        finds(&path, &["head"]);
     }
 
     /// Writes a text as the whole state.

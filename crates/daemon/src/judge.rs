@@ -285,6 +285,14 @@ impl Judge {
         appended.map(|_sequence| ())
     }
 
+    /// Leaves state and log to another process. Every later call is denied, because nothing about it can be stored.
+    pub(crate) fn close(&self) -> Result<(), String> {
+        let mut memory = self.memory();
+        let saved = memory.close().map_err(|error| format!("the state: {error}"));
+        // Threads without a call may still write a record.
+        saved.and(self.log.close().map_err(|error| error.to_string()))
+    }
+
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }

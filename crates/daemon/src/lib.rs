@@ -19,6 +19,7 @@ mod explanation;
 mod facts;
 mod file_set;
 mod gaps;
+mod handover;
 mod held;
 mod here;
 mod journal;
@@ -31,6 +32,7 @@ mod live;
 mod lost;
 mod memory;
 mod monitor;
+mod newer;
 mod notification;
 mod one_session;
 mod packs;
@@ -82,7 +84,7 @@ pub use control::{
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
     LimitsInForce, ListedCheckpoint, ListedPlan, PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote,
     RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide,
-    StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, VerdictCounts,
+    SocketsOf, StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
@@ -95,6 +97,7 @@ pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace, run_folder};
 pub use live::{AgentStart, HookSettings};
 pub use memory::NoRoom;
+pub use newer::Newer;
 pub use one_session::OneSession;
 pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use plans::parse_plan;
@@ -102,7 +105,7 @@ pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent
 pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_patient_reader, set_reader};
 pub use recorded::{KnownTexts, RecordedWorld};
 pub use reviews::{evidence_of, reviewer_of};
-pub use run::{DaemonError, run};
+pub use run::{DaemonError, Start, run};
 pub use sandbox_policy::{OwnFiles, SandboxPolicyError, SandboxRequest, named_place, sandbox_policy};
 pub use shipped::{
     CANARY_TOOL, ORGANISATION_PACKS, SHIPPED_PACKS, Shipped, ShippedPack, is_as_shipped, is_own_change,

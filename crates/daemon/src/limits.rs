@@ -79,6 +79,27 @@ pub(crate) const EXECUTABLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Time that `castellan` waits for a control response: longer than a stop, which waits for calls in flight.
 pub(crate) const CONTROL_ANSWER_TIME: Duration = Duration::from_secs(15);
 
+/// Time from a permitted handover until the next daemon is ready. It loads its rules first: milliseconds.
+pub(crate) const HANDOVER_START_TIME: Duration = Duration::from_secs(10);
+
+/// Time that the next daemon waits for the end of the work of the one before: [`SHUTDOWN_TIME`] for the calls, and as much
+/// for requests.
+pub(crate) const HANDOVER_GIVE_TIME: Duration = Duration::from_secs(18);
+
+/// Time for the next daemon to serve, while calls wait. It reads the state and the end of the log: milliseconds. Below the
+/// hook's own deadline, so that the daemon before still answers these calls if the next one hangs.
+pub(crate) const HANDOVER_TIME: Duration = Duration::from_secs(5);
+
+/// Time between two knocks at a socket whose threads are to end.
+pub(crate) const KNOCK: Duration = Duration::from_millis(5);
+
+/// Connections that wait in the kernel's queue of a socket: as many as Linux permits by default.
+pub(crate) const LISTEN_BACKLOG: i32 = 4096;
+
+/// Connections that a daemon finds in the queue of a socket that another process has made. Hooks make some per second. Each
+/// needs a descriptor, of which a process has 1024 by default.
+pub(crate) const GIVEN_WAITING_MAX: usize = 512;
+
 /// Time for calls in flight to end after SIGTERM. Below the hook's own deadline, so that the reply is in time.
 pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(8);
 

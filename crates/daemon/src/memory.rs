@@ -71,6 +71,17 @@ pub(crate) struct Memory {
     reserved: u32,
 }
 
+/// Returns the format version of a journal that a newer castellan wrote.
+pub(crate) fn newer_format(path: &Path) -> Option<u64> {
+    let mut version = None;
+    // The first line has the version; the rest is not read.
+    let _ = Journal::read(path, |line| {
+        version = lasting::version_of(line);
+        Err(String::new())
+    });
+    version.filter(|version| *version > entry::VERSION.into())
+}
+
 /// The session of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entered {
@@ -123,6 +134,13 @@ impl Memory {
     pub(crate) fn save(&mut self) -> io::Result<()> {
         let lasting = &self.lasting;
         self.journal.write(|file| lasting.write(&Moment::read(), file))
+    }
+
+    /// Writes what is due, and leaves the file to another process. Nothing can be saved from then on.
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        let saved = self.save();
+        self.journal.close();
+        saved
     }
 
     /// Writes the whole journal again if the file differs from the written content. Returns false if it does not.

@@ -1,7 +1,10 @@
 //! The life of the daemon, one for each home, from lock to last call.
 
+mod source;
+
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -11,25 +14,29 @@ use castellan_files::explained;
 use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use self::source::Source;
 use crate::clock::wall;
+use crate::config::Config;
 use crate::configured::servers_before;
 use crate::containment::Containment;
 use crate::control_server::{Connections, ControlServer, Signal};
 use crate::facts::own_paths;
 use crate::gaps;
-use crate::judge::{Judge, random};
+use crate::handover::{Gift, Predecessor, Successor, resume};
+use crate::judge::{Judge, Terms, random};
 use crate::layout::{Layout, LayoutError};
-use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, WATCH};
+use crate::limits::{HOUSEKEEPING, RETENTION_ROUNDS, SHUTDOWN_TIME, WATCH};
 use crate::lost;
 use crate::memory::Memory;
 use crate::monitor::Monitor;
+use crate::newer::{self, Newer};
 use crate::peers::Peers;
 use crate::plans::Plans;
 use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
 use crate::server::Server;
 use crate::shipped::write_shipped;
-use crate::sockets::{Lock, Socket, Sockets};
+use crate::sockets::{Accepted, Sockets};
 use crate::watch::Watch;
 
 /// The reason why a daemon does not run.
@@ -44,6 +51,12 @@ pub enum DaemonError {
     /// The log cannot be opened. castellan could not record calls and so could not allow any.
     #[error(transparent)]
     Log(#[from] AuditError),
+    /// State or log are of a newer castellan.
+    #[error(transparent)]
+    Newer(#[from] Newer),
+    /// The daemon before and this one could not agree on a handover.
+    #[error("no handover: {0}")]
+    HandOver(String),
     /// A file or socket could not be created.
     #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, io::Error),
@@ -54,8 +67,21 @@ pub enum DaemonError {
     Thread(io::Error),
 }
 
-/// Serves the home `dir` until SIGTERM or a control request. Creates a missing home.
-pub fn run(dir: &Path) -> Result<(), DaemonError> {
+/// The way in which a daemon starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Makes its sockets, or takes those that a service manager passes.
+    New,
+    /// Takes over from the daemon that is connected to standard input.
+    TakeOver,
+    /// Serves on after the next daemon has failed: the same process was the daemon before.
+    Resume,
+}
+
+/// Serves the home `dir` until SIGTERM, a control request or a handover. Creates a missing home.
+pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
+    // First, because this process has one thread only now.
+    let passed = castellan_inherit::passed().map_err(|wrong| wrong.to_string());
     // Starts a new session, so that the end of the starter's terminal does not end the daemon. The call fails in the
     // foreground, where the shell's job control made this process a group; that is right.
     let _ = rustix::process::setsid();
@@ -63,40 +89,17 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
     // Other processes of this user must not read the daemon's memory or attach to it.
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let layout = Layout::read(dir)?;
+    newer::check(&layout)?;
     layout.create()?;
-    let lock = lock(&layout)?;
+    let (lock, source) = Source::begin(start, &layout, passed)?;
     layout.remove_leftovers();
     // Runs beside the slower loading of rules. If no thread can be started, opening the log prepares the patterns.
     let _ = spawn("patterns", castellan_audit::prepare);
     write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
     let (policy_state, config, terms) = PolicyState::start(&layout);
-    let is_first = !has_records(&layout);
-    let log = Log::open(&layout.log(), config.log, wall()).map_err(|error| match error {
-        // The daemon's lock was taken away and is not restored yet.
-        AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
-        other @ (AuditError::Io { .. }
-        | AuditError::Closed { .. }
-        | AuditError::TooLong { .. }
-        | AuditError::Encode(_)) => other.into(),
-    })?;
-    let memory = Memory::open(layout.journal(), is_first, random());
-    let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
-    if memory.wants_servers() {
-        memory.know_servers(servers_before(&layout));
-        memory.save().map_err(|error| DaemonError::Io(layout.journal(), error))?;
-    }
     let peers = Arc::new(Peers::default());
-    peers.guard_again(memory.processes());
-    let judge = Arc::new(Judge::new(
-        terms,
-        log,
-        own_paths(&layout),
-        memory,
-        Plans::new(layout.state()),
-        Arc::clone(&peers),
-    ));
-    judge.contain_with(Containment::new(layout.clone()));
+    let (judge, trouble) = judge(&layout, &config, terms, &peers)?;
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     for problem in judge.undo().open(&layout.checkpoints()) {
@@ -107,7 +110,46 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         lost::restore(&judge);
     }
     gaps::collect(layout.home(), &judge);
+    let (sockets, predecessor) = source.open(&layout, lock, &judge)?;
+    serve(&layout, sockets, predecessor, (judge, peers, policy_state))
+}
 
+/// Opens state and log. Returns the problem if the state was lost.
+fn judge(
+    layout: &Layout,
+    config: &Config,
+    terms: Terms,
+    peers: &Arc<Peers>,
+) -> Result<(Arc<Judge>, Option<String>), DaemonError> {
+    let is_first = !has_records(layout);
+    let log = Log::open(&layout.log(), config.log.clone(), wall()).map_err(|error| match error {
+        // The daemon's lock was taken away and is not restored yet.
+        AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
+        other @ (AuditError::Io { .. }
+        | AuditError::Closed { .. }
+        | AuditError::TooLong { .. }
+        | AuditError::Encode(_)) => other.into(),
+    })?;
+    let memory = Memory::open(layout.journal(), is_first, random());
+    let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
+    if memory.wants_servers() {
+        memory.know_servers(servers_before(layout));
+        memory.save().map_err(|error| DaemonError::Io(layout.journal(), error))?;
+    }
+    peers.guard_again(memory.processes());
+    let plans = Plans::new(layout.state());
+    let judge = Arc::new(Judge::new(terms, log, own_paths(layout), memory, plans, Arc::clone(peers)));
+    judge.contain_with(Containment::new(layout.clone()));
+    Ok((judge, trouble))
+}
+
+/// Serves until the daemon ends.
+fn serve(
+    layout: &Layout,
+    mut sockets: Sockets,
+    predecessor: Option<Predecessor>,
+    (judge, peers, policy_state): (Arc<Judge>, Arc<Peers>, Arc<PolicyState>),
+) -> Result<(), DaemonError> {
     let (signals, received) = channel();
     watch_signals(&signals).map_err(DaemonError::Thread)?;
     let control = Arc::new(ControlServer {
@@ -122,21 +164,64 @@ pub fn run(dir: &Path) -> Result<(), DaemonError> {
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
         plan_changes: Mutex::default(),
+        is_managed: sockets.is_managed(),
+        handing_over: AtomicBool::new(false),
     });
-    let control_socket = listen(layout.home().control_socket())?;
-    let of_control = Arc::clone(&control_socket);
-    spawn("control", move || control.serve(&of_control))?;
+    let [control_socket, hook_socket] = sockets.both().map(Arc::clone);
+    let of_control = Arc::clone(&control);
+    spawn("control", move || of_control.serve(&control_socket))?;
     let monitor = Monitor::new(Arc::clone(&judge));
     spawn("monitor", move || monitor.run())?;
-    // The hook socket comes last, because every connection is served.
-    let hook_socket = listen(layout.home().hook_socket())?;
-    let server = Server::start(Arc::clone(&hook_socket), Arc::clone(&judge), peers);
-    let server = server.map_err(DaemonError::Thread)?;
-    let mut sockets = Sockets::new(layout.home(), lock, control_socket, hook_socket);
-    keep_house(&received, &layout, &judge, &policy_state, &mut sockets);
-    sockets.close();
+    let server = Server::start(hook_socket, Arc::clone(&judge), peers).map_err(DaemonError::Thread)?;
+    if let Some(predecessor) = predecessor
+        && let Err(why) = predecessor.serving()
+    {
+        judge.record_problem("handover", &format!("the daemon before has ended by itself: {why}"));
+    }
+    match keep_house(&received, layout, &judge, &policy_state, &mut sockets) {
+        Over::End => {
+            sockets.close();
+            server.stop();
+            Ok(())
+        }
+        Over::HandOver(successor) => hand_over(&successor, layout, &mut sockets, (&control, &server, &judge)),
+    }
+}
+
+/// The reason why a daemon serves no more.
+enum Over {
+    End,
+    HandOver(Box<Successor>),
+}
+
+/// Answers the calls and requests in hand, and gives everything to the next daemon. Serves on if that fails.
+fn hand_over(
+    successor: &Successor,
+    layout: &Layout,
+    sockets: &mut Sockets,
+    (control, server, judge): (&ControlServer, &Server, &Judge),
+) -> Result<(), DaemonError> {
+    // The paths must lead to the sockets: the threads are woken by connections.
+    for line in sockets.mend() {
+        judge.fail("home", &line);
+    }
+    let [control_socket, hook_socket] = sockets.both();
+    for socket in [hook_socket, control_socket] {
+        socket.pause(Accepted::Kept);
+    }
+    control_socket.knock();
     server.stop();
-    Ok(())
+    control.connections.await_none(SHUTDOWN_TIME);
+    let gift = Gift {
+        hook: hook_socket.listener(),
+        control: control_socket.listener(),
+        lock: sockets.lock().descriptor(),
+        hook_kept: hook_socket.take_kept(),
+        control_kept: control_socket.take_kept(),
+    };
+    let Err(why) = judge.close().and_then(|()| successor.give(&gift)) else { return Ok(()) };
+    let error = resume(layout.home().dir(), &gift, &why);
+    Err(DaemonError::HandOver(format!("{why}; this daemon cannot serve on: {error}")))
 }
 
 /// Maintains the sockets, rule files, the organisation's files, gaps, state and log until the daemon ends.
@@ -146,14 +231,15 @@ fn keep_house(
     judge: &Judge,
     policy_state: &PolicyState,
     sockets: &mut Sockets,
-) {
+) -> Over {
     let (mut watch, mut organisation) = (Watch::default(), Watch::default());
     let mut rounds: u32 = 0;
     let mut next_round = Instant::now();
     loop {
         let watches = policy_state.watches();
         let changed = match received.recv_timeout(if watches { WATCH } else { HOUSEKEEPING }) {
-            Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return Over::End,
+            Ok(Signal::HandOver(successor)) => return Over::HandOver(successor),
             // Loads nothing if files are applied by a person: `castellan status` reads the files itself.
             Ok(Signal::Reload) => true,
             Err(RecvTimeoutError::Timeout) => watches && watch.has_changed(layout),
@@ -189,18 +275,6 @@ fn keep_house(
             judge.fail("log", &format!("the log could not be maintained: {error}"));
         }
     }
-}
-
-/// Locks the home for this process's life.
-fn lock(layout: &Layout) -> Result<Lock, DaemonError> {
-    let path = layout.home().daemon_lock();
-    let taken = Lock::take(path.clone()).map_err(|error| DaemonError::Io(path, error))?;
-    taken.ok_or_else(|| DaemonError::AlreadyRunning(layout.home().dir().to_owned()))
-}
-
-/// Listens and replaces the socket of a dead daemon. The lock proves that it is dead.
-fn listen(path: PathBuf) -> Result<Arc<Socket>, DaemonError> {
-    Socket::listen(path.clone()).map(Arc::new).map_err(|error| DaemonError::Io(path, error))
 }
 
 fn watch_signals(signals: &Sender<Signal>) -> io::Result<()> {

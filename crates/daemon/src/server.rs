@@ -17,11 +17,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::held::HeldCall;
 use crate::judge::{HaltCount, Holding, Judge, Outcome};
 use crate::limits::{
-    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, JUDGED_AGAIN_MAX, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME,
+    ACCEPT_PAUSE, FRAME_TIME, HOLD_GRACE, JUDGED_AGAIN_MAX, KNOCK, PAYLOAD_WAIT, REPLY_TIME, SHUTDOWN_TIME,
     WORKER_STACK_BYTES, WORKERS_IDLE_MAX, WORKERS_MAX,
 };
 use crate::payloads::Payloads;
-use crate::peers::{AgentProcess, Peers, Sender};
+use crate::peers::{Admission, AgentProcess, Peers, Sender};
 use crate::refusals::Refusals;
 use crate::sockets::Socket;
 use crate::timed::Timed;
@@ -67,15 +67,30 @@ impl Server {
         Ok(server)
     }
 
-    /// Takes no new calls and waits for those in flight.
+    /// Takes no new calls and waits for those in flight. Another process may serve a paused socket.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
-        self.socket.wake();
-        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = self.worker_ended.wait_timeout_while(workers, SHUTDOWN_TIME, |workers| *workers > 0);
+        if !self.socket.is_paused() {
+            self.socket.wake();
+        }
+        self.await_workers();
         self.judge.held().end();
         let answering = self.answering.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = answering.map(JoinHandle::join);
+    }
+
+    /// Waits for the end of all workers.
+    fn await_workers(&self) {
+        let until = Instant::now() + SHUTDOWN_TIME;
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        while *workers > 0 && Instant::now() < until {
+            if self.socket.is_paused() {
+                // Each idle worker waits for a connection.
+                (0..self.idle.load(Ordering::SeqCst)).for_each(|_| self.socket.knock());
+            }
+            workers =
+                self.worker_ended.wait_timeout(workers, KNOCK).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     fn add_worker(self: &Arc<Server>) -> io::Result<()> {
@@ -99,12 +114,13 @@ impl Server {
     fn work(self: Arc<Server>) {
         while !self.stopping.load(Ordering::SeqCst) {
             match self.socket.accept() {
-                Ok(stream) => {
+                Ok(None) => break,
+                Ok(Some(stream)) => {
                     if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 {
                         // Without another worker the next call waits for this one; it is not allowed meanwhile.
                         let _ = self.add_worker();
                     }
-                    self.serve(&stream);
+                    self.serve(stream);
                     if !self.is_needed() {
                         return self.end_worker();
                     }
@@ -129,23 +145,47 @@ impl Server {
         self.worker_ended.notify_all();
     }
 
-    /// Serves one connection.
-    fn serve(&self, stream: &UnixStream) {
+    /// Serves one connection, or keeps it for another process.
+    fn serve(&self, stream: UnixStream) {
+        if self.serve_sent(&stream).is_none() {
+            self.socket.keep(stream);
+        }
+    }
+
+    /// Serves one connection. `None` if it has sent nothing when another process takes over.
+    fn serve_sent(&self, stream: &UnixStream) -> Option<()> {
         let started = Instant::now();
-        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return };
+        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return Some(()) };
         if peer.uid != rustix::process::geteuid() {
-            return self.judge.fail("peer", "another user's process tried to connect");
+            self.judge.fail("peer", "another user's process tried to connect");
+            return Some(());
         }
         let peer = peer.pid.as_raw_nonzero().get().unsigned_abs();
         let admission = match self.peers.admit(peer) {
             Ok(admission) => admission,
             Err(agent) => {
-                let why = "an agent has too many calls in flight";
-                return self.turn_away(stream, (agent, peer), "overload", why);
+                self.turn_away(stream, (agent, peer), "overload", "an agent has too many calls in flight");
+                return Some(());
             }
         };
+        let mut frame = Timed::new(stream, FRAME_TIME);
+        if !self.socket.has_sent(stream, FRAME_TIME) {
+            return None;
+        }
+        self.serve_request(stream, &mut frame, (&admission, peer), started);
+        Some(())
+    }
+
+    /// Serves a connection that has sent something.
+    fn serve_request(
+        &self,
+        stream: &UnixStream,
+        frame: &mut Timed<'_>,
+        (admission, peer): (&Admission<'_>, u32),
+        started: Instant,
+    ) {
         let turned_away = |code: &str, why: &str| self.turn_away(stream, (admission.agent, peer), code, why);
-        let announced = match Announced::read(&mut Timed::new(stream, FRAME_TIME), FRAME_BYTES_MAX) {
+        let announced = match Announced::read(frame, FRAME_BYTES_MAX) {
             Ok(announced) => announced,
             // A peer that only tests the socket.
             Err(WireError::Closed) => return,

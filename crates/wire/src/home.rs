@@ -94,7 +94,7 @@ pub fn bind(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Calls `action` with `path`, or with a short name for it through a descriptor of its directory.
-fn with_short_path<T>(path: &Path, action: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+pub fn with_short_path<T>(path: &Path, action: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         return action(path);
     }

@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
 use crate::registration::Registration;
-use crate::{ask, in_force, launchers, presence, sandbox, values};
+use crate::{ask, in_force, launchers, presence, replace, sandbox, values};
 use report::Report;
 
 /// Options of `castellan install`.
@@ -268,13 +268,23 @@ fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::R
     let home = made.layout.home();
     let started = launch::start(home)?;
     let client = ControlClient::with_person(home.clone(), ask::known);
-    let status = client.status()?;
-    let is_outdated = status.version != env!("CARGO_PKG_VERSION");
-    match started {
-        Started::Now => report.started(),
-        Started::Before if is_outdated => report.outdated(&status.version),
-        Started::Before => {}
+    let mut status = client.status()?;
+    match (started, Age::of(&status.version)) {
+        (Started::Now, _) => report.started(),
+        (Started::Before, Age::Same) => {}
+        // Somebody must be there, and a try without a person would be recorded as an attack.
+        (Started::Before, Age::Older) if presence::require_here().is_ok() => {
+            let before = status.version;
+            match replace::daemon(home, &client) {
+                Ok(()) => report.upgraded(&before),
+                Err(error) => report.not_upgraded(&before, &error),
+            }
+            status = client.status()?;
+        }
+        (Started::Before, Age::Older) => report.outdated(&status.version),
+        (Started::Before, Age::Newer) => report.older(&status.version),
     }
+    let is_outdated = status.version != env!("CARGO_PKG_VERSION");
     if status.policy_origin == "missing" {
         report.nothing_in_force(&status);
     } else if !is_outdated {
@@ -285,4 +295,51 @@ fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::R
         report.mode(mode);
     }
     Ok(())
+}
+
+/// The age of a daemon's version, compared with this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Age {
+    Older,
+    Same,
+    Newer,
+}
+
+impl Age {
+    fn of(version: &str) -> Age {
+        Age::between(version, env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Compares two versions by their numbers. A version that is none of castellan's is an older one.
+    fn between(theirs: &str, ours: &str) -> Age {
+        let numbers =
+            |text: &str| text.split('.').map(|number| number.parse::<u64>().ok()).collect::<Vec<_>>();
+        if theirs == ours {
+            Age::Same
+        } else if numbers(theirs) > numbers(ours) {
+            Age::Newer
+        } else {
+            Age::Older
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for (theirs, expected) in [
+            ("0.2.0", Age::Same),
+            ("0.1.9", Age::Older),
+            ("0.10.0", Age::Newer),
+            ("0.2.1", Age::Newer),
+            ("1.0.0", Age::Newer),
+            ("", Age::Older),
+            ("x", Age::Older),
+        ] {
+            assert_eq!(Age::between(theirs, "0.2.0"), expected, "{theirs}");
+        }
+    }
 }

@@ -1,25 +1,16 @@
-//! `castellan restart`: stops the daemon and starts the one of this version.
+//! `castellan restart`: replaces the daemon by the one of this version.
 
 use anyhow::bail;
-use castellan_daemon::ControlError;
-use castellan_wire::WireError;
 
+use crate::commands::start;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::{commands, launch};
+use crate::replace;
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let client = global.client()?;
-    let before = client.status().ok().map(|status| status.pid);
-    match client.restart() {
-        // An ending daemon may close the connection before it answers.
-        Ok(()) | Err(ControlError::Wire(WireError::Closed)) => {
-            launch::await_end(global.layout()?.home(), &client, before)?
-        }
-        Err(ControlError::NotRunning) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let exit = commands::start::run(global)?;
+    replace::daemon(global.layout()?.home(), &client)?;
+    let exit = start::report(global, "started")?;
     let (version, own) = (client.status()?.version, env!("CARGO_PKG_VERSION"));
     if version != own {
         bail!(

@@ -7,13 +7,16 @@ use crate::launch::{self, Started};
 use crate::output::{WARNING, counted};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
-    let layout = global.layout()?;
-    let started = launch::start(layout.home())?;
-    let status = global.client()?.status()?;
-    let how = match started {
+    let how = match launch::start(global.layout()?.home())? {
         Started::Now => "started",
         Started::Before => "already running",
     };
+    report(global, how)
+}
+
+/// Describes the running daemon.
+pub(crate) fn report(global: &Global, how: &str) -> anyhow::Result<Exit> {
+    let status = global.client()?.status()?;
     let rules = counted(status.rules, "rule");
     global.note(&format!("{how}: process {}, mode {}, {rules}", status.pid, status.mode))?;
     if let Some(waiting) = status::waiting(&status) {

@@ -300,6 +300,14 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Restart)
     }
 
+    /// Lets the daemon that this process starts next take over. Returns the connection for it, and the process that listens is
+    /// castellan's.
+    pub fn hand_over(&self) -> Result<UnixStream, ControlError> {
+        let (_, stream) = self.ask_on(&ControlRequest::HandOver)?;
+        listener::check(&stream).map_err(ControlError::Listener)?;
+        Ok(stream)
+    }
+
     /// Asks for permission to loosen something outside of the daemon.
     pub fn loosen(&self, action: &str) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::Loosen(action.to_owned()))
@@ -311,8 +319,13 @@ impl ControlClient {
 
     /// Returns the response; a rejection or failure becomes an error.
     fn ask(&self, request: &ControlRequest) -> Result<ControlResponse, ControlError> {
+        self.ask_on(request).map(|(response, _)| response)
+    }
+
+    /// Returns the response with its connection.
+    fn ask_on(&self, request: &ControlRequest) -> Result<(ControlResponse, UnixStream), ControlError> {
         let mut known = Known::default();
-        let mut response = self.exchange(request, &known)?;
+        let (mut response, mut stream) = self.exchange(request, &known)?;
         // The client asks for each secret once.
         for _ in [Secret::Pin, Secret::Password] {
             let (secret, given) = if response == ControlResponse::PinNeeded {
@@ -325,7 +338,7 @@ impl ControlClient {
             let Some(ask) = self.ask_secret.filter(|_| request.may_loosen()) else { break };
             self.check_listener()?;
             *given = Some(ask(secret).map_err(|error| ControlError::Wire(WireError::Io(error)))?);
-            response = self.exchange(request, &known)?;
+            (response, stream) = self.exchange(request, &known)?;
         }
         match response {
             ControlResponse::Refused(why) => Err(ControlError::Refused(why)),
@@ -349,7 +362,7 @@ impl ControlClient {
             | ControlResponse::Checkpoints(_)
             | ControlResponse::Diff(_)
             | ControlResponse::Undone(_)
-            | ControlResponse::Trusted(_)) => Ok(done),
+            | ControlResponse::Trusted(_)) => Ok((done, stream)),
         }
     }
 
@@ -361,7 +374,11 @@ impl ControlClient {
         Ok(stream)
     }
 
-    fn exchange(&self, request: &ControlRequest, known: &Known) -> Result<ControlResponse, ControlError> {
+    fn exchange(
+        &self,
+        request: &ControlRequest,
+        known: &Known,
+    ) -> Result<(ControlResponse, UnixStream), ControlError> {
         let mut stream = self.connect()?;
         // Another process may listen by now.
         if known.is_some() || matches!(request, ControlRequest::SetPin { .. }) {
@@ -381,7 +398,7 @@ impl ControlClient {
         if !is_readable(envelope.version) {
             return Err(ControlError::Version(envelope.version));
         }
-        Ok(serde_json::from_value(envelope.body)?)
+        Ok((serde_json::from_value(envelope.body)?, stream))
     }
 }
 

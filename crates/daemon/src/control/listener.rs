@@ -1,5 +1,5 @@
-//! Checks the process that listens on the control socket, so that a person gives a PIN or password only to castellan.
-//! It must not know the request.
+//! Checks the process that listens on the control socket, so that a person gives a PIN or password only to castellan, and
+//! a daemon takes over only from castellan. It must not know the request.
 //!
 //! The check detects a program that has put its own socket there. It does not detect a program that hides its
 //! executable, as the daemon itself does, or a program that has replaced castellan's own executable.
@@ -18,7 +18,7 @@ use crate::limits::EXECUTABLE_BYTES_MAX;
 const DELETED: &str = " (deleted)";
 
 /// Checks whether the listening process may be castellan's daemon. The error names the process.
-pub(super) fn check(stream: &UnixStream) -> Result<(), String> {
+pub(crate) fn check(stream: &UnixStream) -> Result<(), String> {
     let peer = rustix::net::sockopt::socket_peercred(stream);
     let peer =
         peer.map_err(|error| format!("it cannot be seen who listens on castellan's socket: {error}"))?;

@@ -14,6 +14,8 @@ pub struct StatusReport {
     pub pid: u32,
     /// castellan's version.
     pub version: String,
+    /// The process that keeps the sockets.
+    pub sockets: SocketsOf,
     /// `enforce`, `monitor` or `passthrough`.
     pub mode: String,
     /// Hash of the policy in force.
@@ -82,6 +84,19 @@ pub struct StatusReport {
     pub log_last_seq: u64,
     /// The notable stream has reached its size limit before its days were over.
     pub log_limit_reached: bool,
+}
+
+/// The process that keeps a daemon's sockets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketsOf {
+    /// A daemon before the first handover: it cannot give them to another one.
+    #[default]
+    Unknown,
+    /// The daemon itself, which can give them to the next one.
+    Daemon,
+    /// A service manager.
+    Manager,
 }
 
 /// A running agent that does not ask castellan.

@@ -3,7 +3,8 @@
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::limits::{CONTROL_CONNECTIONS_MAX, CONTROL_REQUESTS_MAX};
 
@@ -11,6 +12,7 @@ use crate::limits::{CONTROL_CONNECTIONS_MAX, CONTROL_REQUESTS_MAX};
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     inner: Mutex<Inner>,
+    ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +58,13 @@ impl Connections {
         Some(Silent { connections: self, id })
     }
 
+    /// Waits until no request is read or carried out. Returns false if it takes longer than `time`.
+    pub(crate) fn await_none(&self, time: Duration) -> bool {
+        let is_busy = |inner: &mut Inner| !inner.silent.is_empty() || inner.requests + inner.urgent > 0;
+        let waited = self.ended.wait_timeout_while(self.lock(), time, is_busy);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,6 +88,7 @@ impl<'c> Silent<'c> {
 impl Drop for Silent<'_> {
     fn drop(&mut self) {
         self.connections.lock().silent.retain(|(id, _)| *id != self.id);
+        self.connections.ended.notify_all();
     }
 }
 
@@ -87,6 +97,8 @@ impl Drop for Work<'_> {
         let mut inner = self.connections.lock();
         let count = if self.is_urgent { &mut inner.urgent } else { &mut inner.requests };
         *count = count.saturating_sub(1);
+        drop(inner);
+        self.connections.ended.notify_all();
     }
 }
 

@@ -40,6 +40,7 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("apply", ControlRequest::Apply { hash: "x".to_owned() }),
         ("stop", ControlRequest::Stop),
         ("restart", ControlRequest::Restart),
+        ("handover", ControlRequest::HandOver),
         ("approve", approve(GrantScope::Once)),
         ("approve", approve(GrantScope::Session)),
         ("approve", approve(GrantScope::For(60))),
@@ -101,6 +102,8 @@ fn serve(layout: &Layout) -> ControlServer {
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
         plan_changes: Mutex::default(),
+        is_managed: false,
+        handing_over: AtomicBool::new(false),
     }
 }
 

@@ -295,6 +295,12 @@ impl<'n> Reading<'n> {
     }
 }
 
+/// Returns the format version in the first line of a journal of any version.
+pub(super) fn version_of(line: &str) -> Option<u64> {
+    let header: serde_json::Value = serde_json::from_str(line).ok()?;
+    header.get("castellan_journal").and_then(serde_json::Value::as_u64)
+}
+
 /// Builds origins from their lists in an entry, in the order of [`Origins`].
 fn origins(lists: [Vec<String>; 3]) -> Origins {
     let [downloaded, secret_copies, unread_output] = lists.map(|paths| Arc::new(paths.into_iter().collect()));

@@ -100,6 +100,28 @@ impl Report {
         self.rows.push(vec!["daemon started".into()]);
     }
 
+    /// Adds a daemon that this version has replaced.
+    pub(super) fn upgraded(&mut self, before: &str) {
+        let what = format!("{before} to {}", env!("CARGO_PKG_VERSION"));
+        self.rows.push(vec!["daemon upgraded".into(), what.into()]);
+    }
+
+    /// Adds a daemon of another version that could not be replaced.
+    pub(super) fn not_upgraded(&mut self, before: &str, error: &anyhow::Error) {
+        let why = output::message(error);
+        self.failures
+            .push(format!("the daemon of version {before} was not replaced: {why}: castellan restart"));
+    }
+
+    /// Adds a daemon of a newer version. Its state may have a format that this version does not know.
+    pub(super) fn older(&mut self, version: &str) {
+        self.failures.push(format!(
+            "the daemon is of the newer version {version}, and goes on: install {version} again. To go back to {}: castellan \
+             restart, which refuses if this version cannot read the state",
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+
     /// Adds a daemon of another version, which runs until a person restarts it.
     pub(super) fn outdated(&mut self, version: &str) {
         self.failures.push(format!(
