@@ -55,9 +55,20 @@ impl Running {
         Running::spawn(command.stdin(terminal))
     }
 
+    /// Starts `command` with these as its standard input and output.
+    pub fn start_on(command: &mut Command, stdin: Stdio, stdout: Stdio) -> Result<Running> {
+        let (none, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        command.stdin(stdin).stdout(stdout);
+        Running::spawn_into(command, none, stderr)
+    }
+
     fn spawn(command: &mut Command) -> Result<Running> {
         let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
-        command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
+        Running::spawn_into(command.stdout(stdout.try_clone()?), stdout, stderr)
+    }
+
+    fn spawn_into(command: &mut Command, stdout: File, stderr: File) -> Result<Running> {
+        command.stderr(stderr.try_clone()?).process_group(0);
         let child = command
             .spawn()
             .with_context(|| format!("`{}` cannot be started", command.get_program().display()))?;

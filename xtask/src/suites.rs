@@ -137,6 +137,15 @@ const SUITES: &[Suite] = &[
         ],
     },
     Suite {
+        name: "service",
+        minutes: 15,
+        when: When::Named,
+        steps: &[
+            Step::Run("cargo build --workspace"),
+            Step::Run("cargo test --workspace --test service -- --test-threads=1 --nocapture"),
+        ],
+    },
+    Suite {
         name: "plans",
         minutes: 10,
         when: When::Named,

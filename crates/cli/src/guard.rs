@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{
-    AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, TRUST_FILE, Trust,
-    hook_trust, inspect, machine_family, needs_trust, question_event, switch_family,
+    AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, TRUST_FILE, Trust, Version,
+    hook_trust, inspect, machine_family, needs_trust, question_event, switch_family, tested_versions,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
@@ -34,6 +34,8 @@ pub(crate) struct Guard {
     pub(crate) faults: Vec<Fault>,
     /// Hooks of other programs for the same calls.
     pub(crate) foreign: Vec<(PathBuf, Foreign)>,
+    /// The version of the agent's command, if it is newer than every measured one.
+    pub(crate) untested: Option<Version>,
 }
 
 /// A fault in the protection of an agent.
@@ -175,7 +177,15 @@ impl Guard {
             user_hooks: (found.ours.len(), files.settings.clone()),
             faults,
             foreign: settings.foreign(),
+            untested: files.version().filter(|version| *version > tested_versions(agent).1),
         })
+    }
+
+    /// Describes a version of the agent that is newer than every measured one.
+    pub(crate) fn newer(&self) -> Option<String> {
+        let version = self.untested?;
+        let last = tested_versions(self.agent).1;
+        Some(format!("version {version} is newer than {last}, the last that castellan was tested with"))
     }
 
     /// Returns the fault that keeps the agent from asking castellan about its calls; `None` if the agent asks.

@@ -40,7 +40,7 @@ pub(crate) const START_TIME: Duration = Duration::from_secs(6);
 
 /// Time for the next daemon to take over: the one before finishes calls and requests for up to 16 s, and may still end a
 /// hanging one.
-pub(crate) const HANDOVER_TIME: Duration = Duration::from_secs(30);
+pub(crate) const HANDOVER_TIME: Duration = Duration::from_secs(25);
 
 /// Time for a daemon to end: it finishes calls in flight for up to 8 s.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);

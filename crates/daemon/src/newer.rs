@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::applied::{self, AppliedError};
 use crate::layout::Layout;
 use crate::memory;
+use crate::policy_state::Ready;
 
 /// A file of a newer castellan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,12 +34,15 @@ pub(crate) fn check(layout: &Layout) -> Result<(), Newer> {
 }
 
 /// Also refuses an applied set that does not load: a daemon that serves with it would be replaced by one that denies
-/// everything but reading.
-pub(crate) fn check_whole(layout: &Layout) -> Result<(), String> {
+/// everything but reading. Returns the loaded set.
+pub(crate) fn check_whole(layout: &Layout) -> Result<Option<Ready>, String> {
     check(layout).map_err(|newer| newer.to_string())?;
     match applied::read(layout) {
-        Ok(set) => set.load(layout).map(drop).map_err(|why| format!("the rules in force do not load: {why}")),
-        Err(AppliedError::None) => Ok(()),
+        Ok(set) => match set.load(layout) {
+            Ok(loaded) => Ok(Some((set, loaded))),
+            Err(why) => Err(format!("the rules in force do not load: {why}")),
+        },
+        Err(AppliedError::None) => Ok(None),
         Err(error @ AppliedError::Unreadable(..)) => Err(error.to_string()),
     }
 }
@@ -78,7 +82,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::read(dir.path()).unwrap();
         layout.create().unwrap();
-        assert_eq!(check_whole(&layout), Ok(()));
+        assert!(check_whole(&layout).unwrap().is_none());
         let check = |text: &str, part: &str| {
             write_private(&layout.applied().join("policy.json"), text.as_bytes()).unwrap();
             let why = check_whole(&layout).unwrap_err();
@@ -91,6 +95,6 @@ mod tests {
         );
         let sound = r#"{"version":1,"config":"version = 1\n","sources":[]}"#;
         write_private(&layout.applied().join("policy.json"), sound.as_bytes()).unwrap();
-        assert_eq!(check_whole(&layout), Ok(()));
+        assert!(check_whole(&layout).unwrap().is_some());
     }
 }

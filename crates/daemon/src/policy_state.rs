@@ -79,6 +79,9 @@ enum Found {
     New,
 }
 
+/// A set with its compiled form.
+pub(crate) type Ready = (Layers, Loaded);
+
 /// The record of a change: action, subject, and the process and user that requested it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause<'a> {
@@ -102,9 +105,19 @@ pub(crate) struct Report {
 }
 
 impl PolicyState {
-    /// Loads the applied set. The first daemon of a home applies the files as they are. Later, edited files come into
-    /// force only with `castellan apply`.
+    /// Does [`PolicyState::start_with`] without a loaded set.
+    #[cfg(test)]
     pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Terms) {
+        PolicyState::start_with(layout, None)
+    }
+
+    /// Loads the applied set. The first daemon of a home applies the files as they are. Later, edited files come into
+    /// force only with `castellan apply`. `ready` is not loaded again if it is the set to put in force.
+    pub(crate) fn start_with(layout: &Layout, mut ready: Option<Ready>) -> (PolicyState, Config, Terms) {
+        let mut load = |set: &Layers| match ready.take_if(|(known, _)| known == set) {
+            Some((_, loaded)) => Ok(loaded),
+            None => set.load(layout),
+        };
         let (organisation, refused) = match organisation_now(layout) {
             Ok(organisation) => (Ok(organisation), None),
             Err(Unusable::Distrusted(why)) => (Err(Unusable::Distrusted(why.clone())), Some(why)),
@@ -114,15 +127,15 @@ impl PolicyState {
             // Uses the organisation's current files if the set loads with them, else its last ones.
             let now = organisation.ok().map(|organisation| Layers { organisation, ..kept.clone() });
             let now = now.filter(|now| *now != kept);
-            let fits = now.map(|now| now.load(layout).map(|loaded| (now, loaded)));
+            let fits = now.map(|now| load(&now).map(|loaded| (now, loaded)));
             let (set, (config, compiled), unfit) = match fits {
                 Some(Ok((now, loaded))) => {
                     applied::write(layout, &now).map_err(|error| not_written(layout, &error))?;
                     (now, loaded, None)
                 }
-                Some(Err(why)) => (kept.clone(), kept.load(layout)?, Some(why)),
+                Some(Err(why)) => (kept.clone(), load(&kept)?, Some(why)),
                 None => {
-                    let loaded = loaded.map_or_else(|| kept.load(layout), Ok)?;
+                    let loaded = loaded.map_or_else(|| load(&kept), Ok)?;
                     (kept, loaded, None)
                 }
             };

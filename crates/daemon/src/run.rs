@@ -35,7 +35,6 @@ use crate::plans::Plans;
 use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
 use crate::server::Server;
-use crate::shipped::write_shipped;
 use crate::sockets::{Accepted, Sockets};
 use crate::watch::Watch;
 
@@ -91,13 +90,12 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     let layout = Layout::read(dir)?;
     newer::check(&layout)?;
     layout.create()?;
-    let (lock, source) = Source::begin(start, &layout, passed)?;
+    let (lock, source, ready) = Source::begin(start, &layout, passed)?;
     layout.remove_leftovers();
     // Runs beside the slower loading of rules. If no thread can be started, opening the log prepares the patterns.
     let _ = spawn("patterns", castellan_audit::prepare);
-    write_shipped(&layout).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))?;
 
-    let (policy_state, config, terms) = PolicyState::start(&layout);
+    let (policy_state, config, terms) = PolicyState::start_with(&layout, ready);
     let peers = Arc::new(Peers::default());
     let (judge, trouble) = judge(&layout, &config, terms, &peers)?;
     let policy_state = Arc::new(policy_state);

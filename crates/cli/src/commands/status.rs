@@ -55,6 +55,7 @@ fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Js
                 "guarded": guard.is_guarded(),
                 "not_run": guard.gap().map(Fault::what),
                 "faults": guard.faults.iter().map(Fault::what).collect::<Vec<_>>(),
+                "newer_than_tested": guard.untested.map(|version| version.to_string()),
             })
         })
         .collect();
@@ -192,6 +193,7 @@ fn write_guards(out: &mut impl Write, guards: &[&Guard]) -> anyhow::Result<()> {
             (None, None) => ("guarded, for everybody on this machine".to_owned(), GOOD),
         };
         rows.push(vec![Cell::from(guard.agent.title()), Cell::new(text, style)]);
+        rows.extend(guard.newer().map(|newer| warning("", &newer)));
     }
     writeln!(out)?;
     Ok(output::write_table(out, &rows)?)

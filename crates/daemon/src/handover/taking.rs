@@ -10,7 +10,7 @@ use rustix::net::sockopt::socket_peercred;
 use super::{Message, VERSION, descriptors};
 use crate::control::check_listener;
 use crate::limits::HANDOVER_GIVE_TIME;
-use crate::presence::is_within_agent;
+use crate::presence::{is_own_within_agent, is_within_agent};
 use crate::sockets::{GivenPair, Lock, Owner};
 
 /// The daemon before, at the other end of standard input.
@@ -56,6 +56,9 @@ impl Predecessor {
         let stream = stdin()?;
         if peer(&stream)? != std::process::id() {
             return Err("another process has made standard input".to_owned());
+        }
+        if is_own_within_agent() {
+            return Err("an agent has started this daemon".to_owned());
         }
         Ok(Predecessor { stream, owner: Owner::Own })
     }

@@ -11,8 +11,10 @@ use crate::handover::{Predecessor, Taken, TakenSockets};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::newer;
+use crate::policy_state::Ready;
 use crate::presence::is_own_within_agent;
 use crate::process::Process;
+use crate::shipped::write_shipped;
 use crate::sockets::{GivenPair, Lock, Owner, Socket, Sockets};
 
 /// Names of the sockets in a service manager's configuration.
@@ -33,25 +35,31 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Gets the lock of the home and the origin of the sockets. From then on no other daemon serves.
+    /// Gets the lock of the home and the origin of the sockets. From then on no other daemon serves. Also returns the
+    /// rules, if they are loaded.
     pub(super) fn begin(
         start: Start,
         layout: &Layout,
         passed: Result<Vec<Passed>, String>,
-    ) -> Result<(Lock, Source), DaemonError> {
-        let predecessor = match start {
-            Start::New => return Ok((lock(layout)?, Source::of_passed(passed))),
-            Start::TakeOver => {
-                // The daemon before serves until all of this has worked.
-                castellan_audit::prepare();
-                newer::check_whole(layout).map_err(DaemonError::HandOver)?;
-                Predecessor::of_stdin()
+    ) -> Result<(Lock, Source, Option<Ready>), DaemonError> {
+        let (predecessor, ready) = match start {
+            Start::New => {
+                let lock = lock(layout)?;
+                write(layout)?;
+                return Ok((lock, Source::of_passed(passed), None));
             }
-            Start::Resume => Predecessor::of_self(),
+            Start::TakeOver => {
+                // The daemon before serves while the slow part of a start is done, and serves on if it fails.
+                castellan_audit::prepare();
+                write(layout)?;
+                let ready = newer::check_whole(layout).map_err(DaemonError::HandOver)?;
+                (Predecessor::of_stdin(), ready)
+            }
+            Start::Resume => (Predecessor::of_self(), None),
         };
         let taken = predecessor.and_then(|predecessor| predecessor.take(layout.home()));
         let Taken { lock, sockets, predecessor, why } = taken.map_err(DaemonError::HandOver)?;
-        Ok((lock, Source::Daemon(sockets, predecessor, why)))
+        Ok((lock, Source::Daemon(sockets, predecessor, why), ready))
     }
 
     fn of_passed(passed: Result<Vec<Passed>, String>) -> Source {
@@ -120,7 +128,7 @@ fn of_manager(layout: &Layout, listeners: [OwnedFd; 2]) -> Result<GivenPair, Str
         return Err("an agent has started this daemon".to_owned());
     }
     let own = Process::read(std::process::id()).ok_or("the parent of this process is unknown")?;
-    let taken = GivenPair::take(layout.home(), listeners, Owner::Process(own.parent));
+    let taken = GivenPair::take(layout.home(), listeners, Owner::Manager(own.parent));
     taken.map_err(|(name, error)| format!("the {name} socket: {error}"))
 }
 
@@ -153,4 +161,9 @@ fn lock(layout: &Layout) -> Result<Lock, DaemonError> {
     let path = layout.home().daemon_lock();
     let taken = Lock::take(path.clone()).map_err(|error| DaemonError::Io(path, error))?;
     taken.ok_or_else(|| DaemonError::AlreadyRunning(layout.home().dir().to_owned()))
+}
+
+fn write(layout: &Layout) -> Result<(), DaemonError> {
+    let written = write_shipped(layout);
+    written.map(drop).map_err(|error| DaemonError::Io(layout.rules_shipped(), error))
 }

@@ -17,11 +17,14 @@ use rustix::net::{AddressFamily, SocketType};
 use super::FILE_MODE;
 use super::pause::is_own;
 use crate::limits::{GIVEN_WAITING_MAX, LISTEN_BACKLOG};
+use crate::process::has_ended;
 
 /// The process that must have made the sockets listen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Process(u32),
+    /// This process, or a daemon before that has ended: it has called `listen` as this one will.
+    Manager(u32),
     /// This process itself, or a successor of it that has failed.
     Own,
 }
@@ -125,7 +128,10 @@ fn check_kind(descriptor: &OwnedFd, owner: Owner) -> Result<(), GivenError> {
     let listens = socket_peercred(descriptor).map_err(io::Error::from)?.pid.as_raw_pid().unsigned_abs();
     match owner {
         Owner::Process(expected) if listens != expected => Err(GivenError::Owner(listens, expected)),
-        Owner::Process(_) | Owner::Own => Ok(()),
+        Owner::Manager(expected) if listens != expected && !has_ended(listens) => {
+            Err(GivenError::Owner(listens, expected))
+        }
+        Owner::Process(_) | Owner::Manager(_) | Owner::Own => Ok(()),
     }
 }
 

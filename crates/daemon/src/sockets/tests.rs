@@ -168,6 +168,8 @@ fn a_socket_of_another_process_is_taken_only_if_this_daemon_could_have_made_it()
     assert!(take(listening, own).is_ok());
     let refused = |make: &dyn Fn(&Path) -> OwnedFd| take(make, own).unwrap_err();
     assert!(matches!(take(listening, Owner::Process(1)), Err(GivenError::Owner(_, 1))));
+    assert!(matches!(take(listening, Owner::Manager(1)), Err(GivenError::Owner(_, 1))));
+    assert!(take(listening, Owner::Manager(std::process::id())).is_ok());
     assert!(matches!(refused(&|path| UnixDatagram::bind(path).unwrap().into()), GivenError::Kind));
     assert!(matches!(refused(&|_| UnixStream::pair().unwrap().0.into()), GivenError::Kind));
     assert!(matches!(refused(&|_| std::fs::File::open("/dev/null").unwrap().into()), GivenError::Kind));

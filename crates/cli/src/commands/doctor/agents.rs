@@ -17,6 +17,10 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
         return Ok(checks);
     }
     checks.extend(level(&guard));
+    checks.extend(guard.newer().map(|newer| {
+        let remedy = "a newer castellan, if there is one; castellan agents lists the tested versions";
+        Check::doubtful(agent.title(), newer, remedy)
+    }));
     checks.extend(foreign(&guard, layout));
     let hook = guard.user_hook.or_else(|| guard.machine_hooks.into_iter().next());
     if let Some(hook) = hook.filter(|hook| is_executable(Path::new(&hook.program))) {

@@ -1,0 +1,1 @@
+//! Formats and versions.
