@@ -50,3 +50,27 @@ fn an_agent_is_found_by_its_directory_and_its_version_by_its_package() {
         json!({ "claude": null, "codex": null, "gemini": "0.61.0", "qwen": null })
     );
 }
+
+#[test]
+fn status_names_agents_that_are_newer_than_tested() {
+    for (version, is_newer) in [("0.61.0", false), ("0.61.1", true), ("1.0.0", true), ("0.9.0", false)] {
+        let home = Home::new();
+        let package = "user/lib/node_modules/@google/gemini-cli";
+        let manifest = format!(r#"{{"name":"@google/gemini-cli","version":"{version}"}}"#);
+        home.write(&format!("{package}/package.json"), &manifest);
+        let folder = home.path(&format!("{package}/dist"));
+        std::fs::create_dir(&folder).unwrap();
+        // Any executable program works here.
+        std::fs::hard_link(home.bin().join("castellan"), folder.join("gemini")).unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        let home = home.with_variable("PATH", path.into());
+        let shown = home.run(&["status"]).stdout;
+        let line = format!("version {version} is newer than 0.61.0, the last that castellan was tested with");
+        assert_eq!(shown.contains(&line), is_newer, "{shown}");
+        let json: Json = serde_json::from_str(&home.run(&["status", "--json"]).stdout).unwrap();
+        let gemini =
+            json["agents"].as_array().unwrap().iter().find(|agent| agent["agent"] == "gemini").unwrap();
+        let expected = if is_newer { json!(version) } else { Json::Null };
+        assert_eq!(gemini["newer_than_tested"], expected, "{version}");
+    }
+}
