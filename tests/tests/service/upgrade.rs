@@ -13,7 +13,7 @@ use castellan_tests::hook::{ENFORCE, RULES, bash, judge, request_frame, understo
 use castellan_tests::process::Running;
 use castellan_tests::terminal;
 use castellan_tests::wait::{self, until};
-use castellan_wire::{REPLY_BYTES_MAX, bind, connect, read_frame};
+use castellan_wire::{REPLY_BYTES_MAX, Reply, bind, connect, read_frame};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -188,6 +188,34 @@ fn what_has_connected_and_sent_nothing_is_answered_by_the_next_daemon() -> Resul
     let told = output.wait_with_output()?;
     assert_eq!(String::from_utf8_lossy(&told.stdout), "True\nTrue\nTrue\n");
     assert_ne!(pid(&home)?, u64::from(first.as_raw_nonzero().get().unsigned_abs()));
+    Ok(())
+}
+
+#[test]
+fn the_daemon_before_answers_the_call_in_its_hands() -> Result<()> {
+    let home = Home::with_castellan("upgrade-half", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    let before = pid(&home)?;
+    let frame = request_frame(&bash("forbidden"))?;
+    let (half, rest) = frame.split_at(frame.len() / 2);
+    let mut stream = connect(&paths(&home).hook_socket())?;
+    stream.set_read_timeout(Some(LIMIT))?;
+    stream.write_all(half)?;
+    let done = std::thread::scope(|scope| -> Result<_> {
+        let restarting = scope.spawn(|| restart(&home));
+        // The next daemon waits for the lock of the log, which the one before still holds for this call.
+        let log = home.castellan().join("state/log/notable.jsonl");
+        let permitted = || Ok(std::fs::read_to_string(&log)?.contains("\"handover\"").then_some(()));
+        until(LIMIT, permitted)?.context("no handover")?;
+        stream.write_all(rest)?;
+        let reply = Reply::decode(&read_frame(&mut stream, REPLY_BYTES_MAX).ok().context("no answer")?.body);
+        let said = String::from_utf8_lossy(&reply.ok().context("no reply")?.stdout).into_owned();
+        ensure!(said.contains("the test denies"), "{said}");
+        restarting.join().map_err(|_| anyhow::anyhow!("a panic"))?
+    })?;
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_ne!(pid(&home)?, before);
+    home.run_castellan(&["log", "verify"])?;
     Ok(())
 }
 
