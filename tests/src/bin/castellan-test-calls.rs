@@ -72,7 +72,9 @@ fn call(socket: &Path, until: &Path, (mut due, every): (Instant, Duration), thre
         due += every;
         let is_forbidden = outcomes.calls % 2 == 0;
         let mut call = bash(if is_forbidden { "echo forbidden" } else { "ls" });
-        call["tool_use_id"] = format!("toolu_{thread}_{}", outcomes.calls).into();
+        if let Some(id) = call.get_mut("tool_use_id") {
+            *id = format!("toolu_{thread}_{}", outcomes.calls).into();
+        }
         let frame = request_frame(&call)?;
         let begun = Instant::now();
         outcomes.calls += 1;
@@ -96,5 +98,5 @@ fn call(socket: &Path, until: &Path, (mut due, every): (Instant, Duration), thre
 
 fn answer(mut stream: UnixStream, frame: &[u8]) -> Result<Reply> {
     io::Write::write_all(&mut stream, frame)?;
-    Ok(Reply::decode(&read_frame(&mut stream, REPLY_BYTES_MAX)?.body).ok().context("no reply")?)
+    Reply::decode(&read_frame(&mut stream, REPLY_BYTES_MAX)?.body).ok().context("no reply")
 }

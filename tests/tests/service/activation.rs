@@ -92,7 +92,7 @@ fn a_daemon_serves_on_sockets_of_the_service_manager_and_passes_them_to_nobody()
     let child = until(LIMIT, || Ok(children(daemon.pid())?.first().copied()))?.context("no helper")?;
     let environment = fs::read(format!("/proc/{child}/environ"))?;
     assert!(!String::from_utf8_lossy(&environment).contains("LISTEN_"), "{environment:?}");
-    let sockets: Vec<_> = manager.sockets.iter().map(|socket| inode(socket)).collect::<Result<_>>()?;
+    let sockets: Vec<_> = manager.sockets.iter().map(inode).collect::<Result<_>>()?;
     for entry in fs::read_dir(format!("/proc/{child}/fd"))? {
         let link = fs::read_link(entry?.path())?.display().to_string();
         assert!(!sockets.contains(&link), "{link}");

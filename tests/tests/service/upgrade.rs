@@ -203,7 +203,7 @@ fn the_daemon_before_answers_the_call_in_its_hands() -> Result<()> {
     stream.write_all(half)?;
     let done = std::thread::scope(|scope| -> Result<_> {
         let restarting = scope.spawn(|| restart(&home));
-        // The next daemon waits for the lock of the log, which the one before still holds for this call.
+        // The daemon before answers this call before it gives the home away.
         let log = home.castellan().join("state/log/notable.jsonl");
         let permitted = || Ok(std::fs::read_to_string(&log)?.contains("\"handover\"").then_some(()));
         until(LIMIT, permitted)?.context("no handover")?;
