@@ -89,7 +89,7 @@ impl Stat {
 
     /// Reads the status of an open file. It is never [`Kind::Mount`].
     pub(crate) fn of(file: BorrowedFd<'_>) -> io::Result<Stat> {
-        system::stat(file, OsStr::new(""), AtFlags::EMPTY_PATH, None)
+        system::stat(file, OsStr::new(""), AtFlags::empty(), None)
     }
 
     /// Reports whether both are the same file with the same contents, as far as its status shows.
@@ -125,12 +125,14 @@ mod system {
 
     use super::{Kind, Stat, Time, kind_of};
 
+    /// An empty name is `dir` itself.
     pub(super) fn stat(
         dir: BorrowedFd<'_>,
         name: &OsStr,
         flags: AtFlags,
         parent: Option<u64>,
     ) -> io::Result<Stat> {
+        let flags = if name.is_empty() { flags | AtFlags::EMPTY_PATH } else { flags };
         let found = statx(dir, name, flags | AtFlags::NO_AUTOMOUNT, StatxFlags::BASIC_STATS)?;
         let mode = u32::from(found.stx_mode);
         let dev = makedev(found.stx_dev_major, found.stx_dev_minor);
@@ -168,6 +170,7 @@ mod system {
 
     use super::{Kind, Stat, Time, kind_of};
 
+    /// An empty name is `dir` itself.
     pub(super) fn stat(
         dir: BorrowedFd<'_>,
         name: &OsStr,

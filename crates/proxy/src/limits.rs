@@ -43,9 +43,11 @@ pub(crate) const INTERIM_MAX: usize = 8;
 pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Bytes that a direction of a tunnel has passed before it gets a pipe. Shorter ones do not repay its two descriptors.
+#[cfg(target_os = "linux")]
 pub(crate) const COPIED_BYTES: u64 = 256 * 1024;
 
 /// Bytes of such a pipe: the most that Linux gives an ordinary user (`pipe-max-size`).
+#[cfg(target_os = "linux")]
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
 
 /// Rules of one sandbox. Each connection is compared with all of them.

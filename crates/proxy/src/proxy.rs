@@ -40,7 +40,8 @@ impl Proxy {
     ) -> io::Result<Proxy> {
         let address = listener.local_addr()?;
         listener.set_nonblocking(true)?;
-        let (woken, wake) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let (woken, wake) = io::pipe()?;
+        let (woken, wake) = (OwnedFd::from(woken), OwnedFd::from(wake));
         let shared = Arc::new(Shared::new(settings, events));
         let of_thread = Arc::clone(&shared);
         let accepting = thread::Builder::new()
