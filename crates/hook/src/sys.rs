@@ -3,7 +3,9 @@
 #![expect(unsafe_code, reason = "declares and calls C functions; each call says why it is sound")]
 
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
+#[cfg(target_os = "linux")]
+use std::ffi::c_ulong;
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -54,6 +56,11 @@ const SYS_CLOSE_RANGE: c_long = 436;
 #[cfg(target_os = "linux")]
 const CLOSE_RANGE_CLOEXEC: c_uint = 1 << 2;
 
+#[cfg(target_os = "macos")]
+const F_SETFD: c_int = 2;
+#[cfg(target_os = "macos")]
+const FD_CLOEXEC: c_int = 1;
+
 /// At least as large as any C library's `sigset_t` (the largest is glibc's, 128 bytes). All zero is empty in each.
 #[repr(C, align(16))]
 struct SignalSet([u8; 256]);
@@ -100,6 +107,10 @@ unsafe extern "C" {
     fn geteuid() -> c_uint;
     #[cfg(target_os = "linux")]
     fn syscall(number: c_long, ...) -> c_long;
+    #[cfg(target_os = "macos")]
+    fn getdtablesize() -> c_int;
+    #[cfg(target_os = "macos")]
+    fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
 }
 
 /// Calls `handler` when a signal would end or stop this process, at most once: every other signal waits while the
@@ -230,7 +241,7 @@ pub(crate) fn user_id() -> u32 {
 pub(crate) fn detach_on_exec(command: &mut Command) {
     // SAFETY: no precondition; the null pointer is the default.
     unsafe { signal(SIGCHLD, std::ptr::null()) };
-    // SAFETY: `detach` is async-signal-safe: two system calls without pointers, no allocation, no lock.
+    // SAFETY: `detach` is async-signal-safe: system calls without pointers, no allocation, no lock.
     unsafe { command.pre_exec(detach) };
 }
 
@@ -243,6 +254,11 @@ fn detach() -> std::io::Result<()> {
         #[cfg(target_os = "linux")]
         if syscall(SYS_CLOSE_RANGE, 3 as c_uint, c_uint::MAX, CLOSE_RANGE_CLOEXEC) < 0 {
             return Err(std::io::Error::last_os_error());
+        }
+        // macOS has no call for a range. An unused number is an error without consequence.
+        #[cfg(target_os = "macos")]
+        for descriptor in 3..getdtablesize() {
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC);
         }
     }
     Ok(())
