@@ -16,6 +16,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-wire", 0),
     ("castellan-files", 0),
     ("castellan-inherit", 0),
+    ("castellan-darwin", 0),
     ("castellan-proxy", 0),
     ("castellan-programs", 1),
     ("castellan-rules", 1),
