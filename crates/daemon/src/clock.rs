@@ -3,10 +3,7 @@
 
 use std::time::SystemTime;
 
-use castellan_files::of_system;
-
-/// Bytes of the kernel's boot id: a UUID and a newline.
-const BOOT_BYTES_MAX: u64 = 64;
+use crate::platform;
 
 /// A time on the machine's clocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +25,9 @@ pub(crate) struct Clock {
 
 impl Moment {
     pub(crate) fn read() -> Moment {
-        let boot = of_system("/proc/sys/kernel/random/boot_id", BOOT_BYTES_MAX).unwrap_or_default();
         let wall = wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Moment {
-            boot: String::from_utf8_lossy(&boot).trim().to_owned(),
+            boot: platform::boot_id().unwrap_or_default(),
             boot_ms: boot_ms(),
             wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
         }
@@ -87,16 +83,9 @@ fn shown(time: SystemTime) -> SystemTime {
     time.max(SystemTime::UNIX_EPOCH)
 }
 
-/// Returns the time since boot in the unit of the start times of processes.
-pub(crate) fn boot_ticks() -> u64 {
-    boot_ms().saturating_mul(rustix::param::clock_ticks_per_second()) / 1000
-}
-
 /// Milliseconds since boot.
 pub(crate) fn boot_ms() -> u64 {
-    let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let (seconds, nanos) = (u64::try_from(boot.tv_sec), u64::try_from(boot.tv_nsec));
-    seconds.unwrap_or_default().saturating_mul(1000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
+    u64::try_from(platform::boot_time().as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

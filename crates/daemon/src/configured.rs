@@ -6,8 +6,8 @@ use std::path::Path;
 use castellan_agents::{self as agents, AgentId};
 
 use crate::layout::Layout;
-use crate::limits::{AGENT_STATE_BYTES_MAX, USER_DATABASE_BYTES_MAX};
-use crate::users;
+use crate::limits::AGENT_STATE_BYTES_MAX;
+use crate::platform;
 use castellan_files::read_text;
 
 /// The default location of castellan's home in a user's home.
@@ -15,10 +15,8 @@ const DEFAULT_HOME: &str = ".local/share/castellan";
 
 /// Returns the configured servers of the user that castellan guards.
 pub(crate) fn servers_before(layout: &Layout) -> Vec<String> {
-    let accounts = read_text(Path::new("/etc/passwd"), USER_DATABASE_BYTES_MAX).unwrap_or_default();
-    let user = rustix::process::geteuid().as_raw();
-    let account = users::home_of(user, accounts.as_bytes()).map(Path::new);
-    user_of(layout, account).map(servers_of).unwrap_or_default()
+    let account = platform::account(rustix::process::geteuid().as_raw()).and_then(|account| account.home);
+    user_of(layout, account.as_deref()).map(servers_of).unwrap_or_default()
 }
 
 /// Returns the home of the user that castellan guards: the user of the installation. Without an installation it is the

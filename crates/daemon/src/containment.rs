@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use castellan_files::read_text;
 use castellan_sandbox::{Capabilities, plan, probe, survey};
 
 pub(crate) use self::before::Before;
@@ -22,9 +21,9 @@ pub(crate) use self::tickets::{Refused, Running, Ticket, TicketId, Tickets};
 use crate::clock::boot_ms;
 use crate::control::ContainedRun;
 use crate::layout::Layout;
-use crate::limits::{PROBE_PAUSE_S, USER_DATABASE_BYTES_MAX};
+use crate::limits::PROBE_PAUSE_S;
+use crate::platform;
 use crate::sandbox_policy::{SandboxRequest, sandbox_policy};
-use crate::users;
 
 /// The part of the daemon that contains calls.
 #[derive(Debug)]
@@ -61,9 +60,7 @@ enum Found {
 impl Containment {
     /// Containment without a probe: no call can be contained yet.
     pub(crate) fn new(layout: Layout) -> Containment {
-        let accounts = read_text(Path::new("/etc/passwd"), USER_DATABASE_BYTES_MAX).unwrap_or_default();
-        let user = rustix::process::geteuid().as_raw();
-        let account = users::home_of(user, accounts.as_bytes()).map(PathBuf::from);
+        let account = platform::account(rustix::process::geteuid().as_raw()).and_then(|account| account.home);
         let homes = layout.user().map(Path::to_owned).into_iter().chain(account).collect();
         let own = std::env::current_exe().ok();
         let programs = own.and_then(|castellan| {

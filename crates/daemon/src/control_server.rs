@@ -37,6 +37,7 @@ use crate::layout::Layout;
 use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, PASSWORD_TIME};
 use crate::live::unguarded;
 use crate::peers::Peers;
+use crate::platform::peer_of;
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
 use crate::process::Process;
@@ -131,11 +132,11 @@ impl ControlServer {
 
     /// Answers one request. `None` if none could be read.
     fn answer(&self, stream: &UnixStream, socket: &Socket) -> Option<Answered> {
-        let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
-        let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
+        let credentials = peer_of(stream).ok()?;
+        let pid = credentials.pid;
         // Read before any wait: the process id could be reused.
         let started = Process::read(pid).map_or(0, |process| process.started);
-        if credentials.uid != rustix::process::geteuid() {
+        if credentials.user != rustix::process::geteuid().as_raw() {
             self.judge.fail("peer", "another user's process tried to connect for control");
             return None;
         }
@@ -151,7 +152,7 @@ impl ControlServer {
         let _work = silent.begin(is_urgent)?;
         let (body, then) = match read {
             Ok((request, known)) => {
-                let peer = Peer { pid, started, uid: credentials.uid.as_raw(), known: &known };
+                let peer = Peer { pid, started, uid: credentials.user, known: &known };
                 let outcome = self.carry_out(&request, peer);
                 let request = outcome.is_ok().then_some(request);
                 (outcome.unwrap_or_else(|response| response), request)

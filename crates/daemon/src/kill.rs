@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 use crate::limits::{KILL_POLL, KILL_TIME, TERM_TIME};
 use crate::peers::AgentProcess;
+use crate::platform;
 use crate::process::{Process, has_ended};
 
 /// The processes to end.
@@ -126,32 +126,13 @@ fn runs(process: &AgentProcess) -> bool {
 
 /// Sends a signal to a process of this user, and to no other process.
 fn send(process: AgentProcess, signal: Signal) -> io::Result<()> {
-    let owner = std::fs::metadata(format!("/proc/{}", process.pid)).map(|found| found.uid());
-    if owner.is_ok_and(|owner| owner != rustix::process::geteuid().as_raw()) {
+    let own = rustix::process::geteuid().as_raw();
+    if platform::owner(process.pid).is_some_and(|owner| owner != own) {
         return Err(io::Error::other("it is a process of another user"));
     }
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    send_to(pid, process, signal)
-}
-
-/// The descriptor names the process that had the id when it was opened. If that is the right one, so is the receiver.
-#[cfg(target_os = "linux")]
-fn send_to(pid: Pid, process: AgentProcess, signal: Signal) -> io::Result<()> {
-    let opened = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
-    if !process.lives() {
-        return Ok(());
-    }
-    Ok(rustix::process::pidfd_send_signal(&opened, signal)?)
-}
-
-/// Other systems show no processes, so none is found.
-#[cfg(not(target_os = "linux"))]
-fn send_to(pid: Pid, process: AgentProcess, signal: Signal) -> io::Result<()> {
-    if !process.lives() {
-        return Ok(());
-    }
-    Ok(rustix::process::kill_process(pid, signal)?)
+    platform::send_signal(pid, signal, || process.lives())
 }
 
 #[cfg(test)]

@@ -376,6 +376,7 @@ pub(crate) const ENVIRONMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
 pub(crate) const PROCESS_PATHS_MAX: usize = 512;
 
 /// Bytes of the mount table. Hosts of many containers have some thousand lines of 200 bytes.
+#[cfg(target_os = "linux")]
 pub(crate) const MOUNTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Records between two that contain the full start data of a process: this costs a few bytes per record.
@@ -401,6 +402,7 @@ pub(crate) const STARTS_PER_SESSION_MAX: usize = 4;
 pub(crate) const PLUGINS_PER_FOLDER_MAX: usize = 256;
 
 /// Bytes of the user database: ten thousand users.
+#[cfg(target_os = "linux")]
 pub(crate) const USER_DATABASE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The longest time of a review, in milliseconds. The hook denies the call after 10 s, and judging it takes some, too.
@@ -418,8 +420,8 @@ pub(crate) const PROMPTS_PER_SESSION_MAX: usize = 8;
 /// Bytes of a stored prompt. A reviewer sees less of it, and learns that it was longer.
 pub(crate) const PROMPT_BYTES_MAX: usize = 5 * 1024;
 
-/// Ticks since the start of a hook that reports a prompt: 5 s. A hook reports it at once, if the machine is not overloaded.
-pub(crate) const PROMPT_HOOK_AGE_TICKS_MAX: u64 = 500;
+/// Seconds since the start of a hook that reports a prompt. A hook reports it at once, if the machine is not overloaded.
+pub(crate) const PROMPT_HOOK_AGE_S_MAX: u64 = 5;
 
 /// Agent processes whose calls and prompts are tracked for reviews. No prompt of a further one counts.
 pub(crate) const PROMPTING_AGENTS_MAX: usize = 256;

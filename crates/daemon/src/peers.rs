@@ -8,6 +8,7 @@ use castellan_agents::AgentId;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{CONNECTIONS_PER_PEER_MAX, GUARDED_AGENTS_MAX, WRAPPERS_MAX};
+use crate::platform::service_managers;
 use crate::process::{Process, arguments_of, executable_of};
 
 /// An agent process: pid and start time. All zero if it cannot be identified; such peers share one limit.
@@ -218,7 +219,7 @@ fn role(process: &Process) -> Role {
 /// with everything of the user at `castellan halt --kill`, and the user could not pass the presence check below it.
 fn is_service_manager(executable: &str) -> bool {
     let path = executable.strip_suffix(" (deleted)").unwrap_or(executable);
-    ["/usr/lib/systemd/systemd", "/lib/systemd/systemd"].contains(&path)
+    service_managers().contains(&path)
 }
 
 /// Matches `sh -c ...` and `bash -lc ...`: the first argument is a cluster of flags that ends with `c`.

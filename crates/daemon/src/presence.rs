@@ -16,6 +16,7 @@ use castellan_agents::AgentId;
 use self::terminal_owner::{TerminalOwner, is_from_elsewhere, shown_terminals, terminal_owner};
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::peers::AgentProcess;
+use crate::platform::HAS_CONTAINERS;
 use crate::process::Process;
 
 /// The reason for a rejected request, with the remedy for a person. An agent may read these texts, so they do not
@@ -57,8 +58,7 @@ enum Kind {
 /// Checks the process `pid` with the start time `started` of its connection, because another process may have its pid
 /// by now. `guarded` reports whether a pid and start time belong to a guarded agent.
 pub(crate) fn check(pid: u32, started: u64, guarded: impl Fn(u32, u64) -> bool) -> Result<(), Refusal> {
-    let machine =
-        Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
+    let machine = this_machine(guarded);
     machine.check(pid, started)
 }
 
@@ -83,8 +83,7 @@ pub(crate) fn is_terminal_owner(process: &Process) -> bool {
 /// Reports whether a guarded agent is among the ancestors of a process, with or without a terminal. An agent may read
 /// the answer to such a process. Also true if the ancestors cannot be read.
 pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> bool {
-    let machine =
-        Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
+    let machine = this_machine(guarded);
     machine.is_within_agent(pid)
 }
 
@@ -92,8 +91,7 @@ pub(crate) fn is_within_agent(pid: u32, guarded: impl Fn(u32, u64) -> bool) -> b
 /// session's leader a program opens terminals for people and no agent runs. Some agents start themselves again; such a
 /// parent asks about no calls, so it is no guarded agent.
 pub(crate) fn is_persons_agent(agent: AgentProcess, guarded: impl Fn(u32, u64) -> bool + Copy) -> bool {
-    let machine =
-        Machine { read: Process::read, all: Process::all, kind: kind_by(guarded), is_from_elsewhere };
+    let machine = this_machine(guarded);
     machine.is_persons_agent(agent, |process| guarded(process.pid, process.started))
 }
 
@@ -108,8 +106,27 @@ pub fn check_own() -> Result<(), Refusal> {
     check(own.pid, own.started, |_, _| false)
 }
 
+/// Reads a process, lists all, checks one.
+type Reads = fn(u32) -> Option<Process>;
+type Lists = fn() -> Vec<Process>;
+type Checks = fn(&Process) -> bool;
+
+fn this_machine(
+    guarded: impl Fn(u32, u64) -> bool,
+) -> Machine<Reads, Lists, impl Fn(&Process) -> Kind, Checks> {
+    Machine {
+        has_containers: HAS_CONTAINERS,
+        read: Process::read,
+        all: Process::all,
+        kind: kind_by(guarded),
+        is_from_elsewhere,
+    }
+}
+
 /// The check's access to a machine.
 struct Machine<R, A, K, F> {
+    /// As [`HAS_CONTAINERS`].
+    has_containers: bool,
     read: R,
     all: A,
     kind: K,
@@ -131,9 +148,14 @@ where
             return Err(Refusal::NoTerminal);
         }
         let is_opened = self.is_opened(&process, NESTED_MULTIPLEXERS_MAX)?;
+        let all = (self.all)();
+        // A list without the process itself could not be read whole.
+        if !all.iter().any(|listed| listed.pid == pid && is_it(listed)) {
+            return Err(Refusal::Unidentified);
+        }
         let is_beside =
             |other: &Process| other.terminal == process.terminal && (self.kind)(other) == Kind::Agent;
-        if (self.all)().iter().any(is_beside) {
+        if all.iter().any(is_beside) {
             return Err(Refusal::BesideAgent);
         }
         if !is_opened {
@@ -185,7 +207,7 @@ where
     fn climb(&self, pid: u32, multiplexers: u32) -> Result<bool, Refusal> {
         let mut process = (self.read)(pid).ok_or(Refusal::Unidentified)?;
         // The first process of a container, at a terminal of its own.
-        let mut opened = process.pid == 1;
+        let mut opened = self.has_containers && process.pid == 1;
         let mut below: Option<Process> = None;
         for _ in 0..ANCESTORS_MAX {
             match (self.kind)(&process) {
@@ -206,7 +228,7 @@ where
             }
             if process.parent == 0 {
                 // A process without a parent that is not the first came in from outside of the container.
-                return Ok(opened || process.pid != 1);
+                return Ok(opened || self.has_containers && process.pid != 1);
             }
             // A parent that is younger than its child only reuses the parent's pid.
             let parent = (self.read)(process.parent).filter(|parent| parent.started <= process.started);
@@ -243,6 +265,11 @@ mod tests {
     /// A process: pid, parent, session, terminal, name. The last process makes the request.
     type Row = (u32, u32, u32, i32, &'static str);
 
+    fn process(row: &Row) -> Process {
+        let (pid, parent, session, terminal, name) = *row;
+        Process { pid, parent, session, terminal, started: 1, name: name.to_owned() }
+    }
+
     /// Odd pids are shells that an ssh daemon started for this machine itself.
     #[expect(clippy::type_complexity, reason = "closures have no shorter names")]
     fn machine(
@@ -253,20 +280,13 @@ mod tests {
         impl Fn(&Process) -> Kind,
         impl Fn(&Process) -> bool,
     > {
-        let process = |(pid, parent, session, terminal, name): &Row| Process {
-            pid: *pid,
-            parent: *parent,
-            session: *session,
-            terminal: *terminal,
-            started: 1,
-            name: (*name).to_owned(),
-        };
         let kind = |process: &Process| match terminal_owner(&process.name) {
             _ if is_agent_name(&process.name) => Kind::Agent,
             Some(terminal_owner) => Kind::TerminalOwner(terminal_owner),
             None => Kind::Other,
         };
         Machine {
+            has_containers: true,
             read: move |pid: u32| rows.iter().find(|row| row.0 == pid).map(process),
             all: move || rows.iter().map(process).collect(),
             kind,
@@ -297,7 +317,9 @@ mod tests {
             Some(Process { pid, parent, session, terminal, started, name: name.to_owned() })
         };
         let kind = |process: &Process| terminal_owner(&process.name).map_or(Kind::Other, Kind::TerminalOwner);
-        let machine = Machine { read, all: Vec::new, kind, is_from_elsewhere: |_: &Process| true };
+        let all = || rows.iter().map(process).collect();
+        let machine =
+            Machine { has_containers: true, read, all, kind, is_from_elsewhere: |_: &Process| true };
         assert_eq!(machine.check(11, 1), expected, "{reused} from look {n} on");
     }
 
@@ -469,6 +491,29 @@ mod tests {
         // In a container: its first process at a terminal, and a process that was started from outside.
         check(&[(1, 0, 1, 7, "bash"), (5, 1, 1, 7, "castellan")], Ok(()));
         found(&[(1, 0, 1, 0, "sleep")], (20, 0, 20, 7, "bash"));
+    }
+
+    /// On macOS, each chain ends at `launchd`.
+    #[test]
+    fn without_containers_no_process_without_a_parent_is_a_persons() {
+        for rows in [
+            &[(1, 0, 1, 7, "bash"), (5, 1, 1, 7, "castellan")][..],
+            &[(1, 0, 1, 0, "launchd"), (20, 0, 20, 7, "bash")],
+        ] {
+            check(rows, Ok(()));
+            let without = Machine { has_containers: false, ..machine(rows) };
+            assert_eq!(without.check(rows[1].0, 1), Err(Refusal::LostAncestry), "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_the_process_itself_shows_no_agents() {
+        let rows = [INIT, TERMINAL, SHELL, (11, 10, 10, 7, "castellan")];
+        check(&rows, Ok(()));
+        for listed in [&[][..], &rows[..3]] {
+            let cut = Machine { all: machine(listed).all, ..machine(&rows) };
+            assert_eq!(cut.check(11, 1), Err(Refusal::Unidentified), "{listed:?}");
+        }
     }
 
     #[test]

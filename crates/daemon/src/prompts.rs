@@ -12,12 +12,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use castellan_review::Prompt;
 
 pub(crate) use self::source::is_from_person;
-use crate::clock::boot_ticks;
 use crate::limits::{
     PROMPT_BYTES_MAX, PROMPTING_AGENTS_MAX, PROMPTING_SESSIONS_MAX, PROMPTS_PER_SESSION_MAX,
     RUNNING_CALLS_MAX,
 };
 use crate::peers::AgentProcess;
+use crate::platform::start_clock;
 use crate::session_key::SessionKey;
 
 /// Prompts and running calls of agent processes.
@@ -38,7 +38,7 @@ struct Agent {
     sessions: VecDeque<(SessionKey, VecDeque<Stored>)>,
 }
 
-/// The calls of an agent process. Times are ticks since boot, as the kernel's start times of processes.
+/// The calls of an agent process. Times are those of the clock of start times of processes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Calls {
     /// The agent's ids of calls that may run.
@@ -64,13 +64,13 @@ impl Prompts {
 
     /// Stores that a process has asked about a call, which may run.
     pub(crate) fn begin(&self, process: AgentProcess, id: &str) {
-        let now = boot_ticks();
+        let (now, _) = start_clock();
         self.lock().with(process, |agent| agent.calls.begin(id, now));
     }
 
     /// Stores that a call has ended, or does not run.
     pub(crate) fn end(&self, process: AgentProcess, id: &str) {
-        let now = boot_ticks();
+        let (now, _) = start_clock();
         self.lock().with(process, |agent| agent.calls.end(id, now));
     }
 
@@ -83,7 +83,7 @@ impl Prompts {
 
     /// Ends the turn of a process. No agent reports the end of each call.
     pub(crate) fn end_turn(&self, process: AgentProcess) {
-        let now = boot_ticks();
+        let (now, _) = start_clock();
         self.lock().with(process, |agent| agent.calls.end_all(now));
     }
 

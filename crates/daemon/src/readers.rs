@@ -9,7 +9,6 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use crate::limits::{
     HELPER_CPU_SECONDS_MAX, HELPER_MEMORY_BYTES_MAX, HELPER_MESSAGE_BYTES_MAX, HELPER_REQUESTS_MAX,
     HELPER_TIME, HELPER_TIME_OF_REPLAY, HELPERS_MAX,
 };
+use crate::platform;
 use crate::timed::Timed;
 
 #[cfg(test)]
@@ -34,10 +34,8 @@ static READERS: Readers = Readers::new();
 /// Lets this process start helpers. Its binary must run [`serve_programs`] for [`COMMAND`]. Without this, each program for
 /// a helper is given up.
 pub fn set_reader() {
-    // The link leads to the running binary, even after an update has replaced its file.
-    let own = Path::new("/proc/self/exe");
-    let program = if own.exists() { Some(own.to_owned()) } else { std::env::current_exe().ok() };
-    if let Some(program) = program {
+    // Linux's path leads to the running binary, even after an update has replaced its file.
+    if let Ok(program) = platform::own_executable_file() {
         let _ = READERS.command.set(vec![program.into(), COMMAND.into()]);
     }
 }
@@ -185,9 +183,9 @@ pub fn serve_programs() -> io::Result<()> {
 fn limit_self() -> io::Result<()> {
     let limit =
         |resource, most: u64| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-    // Other systems do not enforce it.
-    #[cfg(target_os = "linux")]
-    limit(Resource::As, HELPER_MEMORY_BYTES_MAX)?;
+    if platform::HELPER_MEMORY_IS_LIMITED {
+        limit(Resource::As, HELPER_MEMORY_BYTES_MAX)?;
+    }
     limit(Resource::Cpu, HELPER_CPU_SECONDS_MAX)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;

@@ -16,6 +16,7 @@ pub(crate) use self::waiting::{Ask, Over, Request, Subject, Waits};
 use crate::clock;
 pub(crate) use crate::control::GrantScope;
 use crate::peers::AgentProcess;
+use crate::platform::boot_time;
 use crate::session_key::SessionKey;
 
 /// Key of a call in any session: SHA-256 over agent, directory, canonical tool name and input.
@@ -31,8 +32,7 @@ pub(crate) struct Now {
 
 impl Now {
     pub(crate) fn read() -> Now {
-        let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        Now { wall: clock::wall(), boot_s: u64::try_from(boot.tv_sec).unwrap_or_default() }
+        Now { wall: clock::wall(), boot_s: boot_time().as_secs() }
     }
 
     /// The time `seconds` later; now if that is out of range.

@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use castellan_audit::{AuditError, Log};
 use castellan_files::explained;
-use rustix::process::DumpableBehavior;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::source::Source;
@@ -32,6 +31,7 @@ use crate::monitor::Monitor;
 use crate::newer::{self, Newer};
 use crate::peers::Peers;
 use crate::plans::Plans;
+use crate::platform::close_memory;
 use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
 use crate::server::Server;
@@ -86,7 +86,7 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     let _ = rustix::process::setsid();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     // Other processes of this user must not read the daemon's memory or attach to it.
-    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    close_memory();
     let layout = Layout::read(dir)?;
     newer::check(&layout)?;
     layout.create()?;

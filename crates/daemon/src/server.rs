@@ -22,6 +22,7 @@ use crate::limits::{
 };
 use crate::payloads::Payloads;
 use crate::peers::{Admission, AgentProcess, Peers, Sender};
+use crate::platform::peer_of;
 use crate::refusals::Refusals;
 use crate::sockets::Socket;
 use crate::timed::Timed;
@@ -155,12 +156,12 @@ impl Server {
     /// Serves one connection. `None` if it has sent nothing when another process takes over.
     fn serve_sent(&self, stream: &UnixStream) -> Option<()> {
         let started = Instant::now();
-        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return Some(()) };
-        if peer.uid != rustix::process::geteuid() {
+        let Ok(peer) = peer_of(stream) else { return Some(()) };
+        if peer.user != rustix::process::geteuid().as_raw() {
             self.judge.fail("peer", "another user's process tried to connect");
             return Some(());
         }
-        let peer = peer.pid.as_raw_nonzero().get().unsigned_abs();
+        let peer = peer.pid;
         let admission = match self.peers.admit(peer) {
             Ok(admission) => admission,
             Err(agent) => {

@@ -5,7 +5,6 @@
 #[cfg(target_os = "linux")]
 mod farms;
 mod look;
-mod mounts;
 mod names;
 mod owner;
 mod search;

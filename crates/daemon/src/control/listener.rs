@@ -2,7 +2,8 @@
 //! a daemon takes over only from castellan. It must not know the request.
 //!
 //! The check detects a program that has put its own socket there. It does not detect a program that hides its
-//! executable, as the daemon itself does, or a program that has replaced castellan's own executable.
+//! executable, as the daemon itself does on Linux, or a program that has replaced castellan's own executable. On macOS the
+//! executable is known by its path only, so a program can swap the file at its path during the check.
 
 use std::fs::Metadata;
 use std::io::{self, Read};
@@ -13,29 +14,26 @@ use std::path::{Path, PathBuf};
 use castellan_files::{Links, open_to_read};
 
 use crate::limits::EXECUTABLE_BYTES_MAX;
+use crate::platform::{self, DAEMON_IS_HIDDEN, peer_of};
 
 /// The kernel's suffix for the path of a deleted executable.
 const DELETED: &str = " (deleted)";
 
 /// Checks whether the listening process may be castellan's daemon. The error names the process.
 pub(crate) fn check(stream: &UnixStream) -> Result<(), String> {
-    let peer = rustix::net::sockopt::socket_peercred(stream);
+    let peer = peer_of(stream);
     let peer =
         peer.map_err(|error| format!("it cannot be seen who listens on castellan's socket: {error}"))?;
-    let pid = peer.pid.as_raw_pid();
-    if peer.uid != rustix::process::geteuid() {
-        return Err(format!("process {pid} of user {} listens on castellan's socket", peer.uid.as_raw()));
+    let pid = peer.pid;
+    if peer.user != rustix::process::geteuid().as_raw() {
+        return Err(format!("process {pid} of user {} listens on castellan's socket", peer.user));
     }
-    // Other systems do not show the executable of a process.
-    if !cfg!(target_os = "linux") {
-        return Ok(());
-    }
-    let theirs = Executable::of(&pid.to_string());
-    let ours = Executable::of("self");
+    let theirs = Executable::of(pid);
+    let ours = Executable::own();
     let is_ours = match (&theirs, &ours) {
         (Ok(theirs), Ok(ours)) => theirs.is_of_the_program(ours),
         // The daemon does not permit other processes to inspect it.
-        (Err(error), _) => error.kind() == io::ErrorKind::PermissionDenied,
+        (Err(error), _) => DAEMON_IS_HIDDEN && error.kind() == io::ErrorKind::PermissionDenied,
         (Ok(_), Err(_)) => false,
     };
     let shown = |path: &Path| path.to_string_lossy().escape_debug().to_string();
@@ -45,9 +43,10 @@ pub(crate) fn check(stream: &UnixStream) -> Result<(), String> {
             "process {pid} (`{}`) listens on castellan's socket, and is another program than this castellan",
             shown(&theirs.path)
         )),
-        Err(error) => {
-            Err(format!("process {pid}, which listens on castellan's socket, cannot be seen: {error}"))
-        }
+        Err(error) => Err(format!(
+            "process {pid}, which listens on castellan's socket, cannot be seen: {error}: if castellan was updated, end \
+             that process"
+        )),
     }
 }
 
@@ -61,10 +60,15 @@ struct Executable {
 }
 
 impl Executable {
-    fn of(process: &str) -> io::Result<Executable> {
-        let file = PathBuf::from(format!("/proc/{process}/exe"));
-        let path = std::fs::read_link(&file)?;
+    fn of(pid: u32) -> io::Result<Executable> {
+        let path = platform::executable(pid)?;
+        let file = platform::executable_file(pid)?;
         Ok(Executable { there: file.metadata()?, path, file })
+    }
+
+    fn own() -> io::Result<Executable> {
+        let file = platform::own_executable_file()?;
+        Ok(Executable { there: file.metadata()?, path: platform::own_executable()?, file })
     }
 
     /// Reports whether this is the same file or a copy of it, or the file that an update has replaced.
@@ -130,7 +134,7 @@ mod tests {
     fn check_running(program: &Path, meanwhile: impl FnOnce(), cases: &[(&Path, bool)]) {
         let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         meanwhile();
-        let theirs = Executable::of(&child.id().to_string()).unwrap();
+        let theirs = Executable::of(child.id()).unwrap();
         for (ours, expected) in cases {
             let there = ours.metadata().unwrap();
             let ours = Executable { file: ours.to_path_buf(), there, path: ours.to_path_buf() };

@@ -1,7 +1,6 @@
 //! Finds running agents that do not ask castellan, for the status. It must not know the actions of an agent.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use castellan_agents::AgentId;
 
@@ -10,6 +9,7 @@ use super::settings::{HookSettings, Own};
 use crate::control::UnguardedAgent;
 use crate::limits::ANCESTORS_MAX;
 use crate::peers::AgentProcess;
+use crate::platform;
 use crate::process::{Process, arguments_of};
 
 /// Finds this user's running agents that have asked nothing and whose settings show that they never will. `is_guarded`
@@ -31,7 +31,7 @@ fn look(
     if !is_ours || ancestors(process).any(|above| is_reported(&above)) {
         return None;
     }
-    let cwd = std::fs::read_link(proc_file(process.pid, "cwd")).ok()?;
+    let cwd = platform::directory(process.pid)?;
     let arguments = arguments_of(process.pid);
     let this = AgentProcess { pid: process.pid, started: process.started };
     let is_rendered = |file: &str| Own::of(own).has_rendered(id, file, this);
@@ -53,7 +53,7 @@ fn look(
 
 /// Returns the agent whose program the process runs.
 fn agent(process: &Process) -> Option<AgentId> {
-    let executable = std::fs::read_link(proc_file(process.pid, "exe")).ok();
+    let executable = platform::executable(process.pid).ok();
     let names = [
         Some(process.name.as_str()),
         executable.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()),
@@ -63,19 +63,12 @@ fn agent(process: &Process) -> Option<AgentId> {
 
 /// Reports whether the process belongs to this user and sees the same files.
 fn is_ours(pid: u32) -> bool {
-    let owner = std::fs::metadata(proc_file(pid, "")).ok().map(|found| found.uid());
-    let root = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    owner == Some(rustix::process::geteuid().as_raw())
-        && root(&proc_file(pid, "root/.")) == root(Path::new("/"))
+    platform::owner(pid) == Some(rustix::process::geteuid().as_raw()) && platform::sees_own_files(pid)
 }
 
 fn ancestors(process: &Process) -> impl Iterator<Item = Process> {
     let parent = |process: &Process| Process::read(process.parent).filter(|parent| parent.pid > 1);
     std::iter::successors(parent(process), parent).take(ANCESTORS_MAX)
-}
-
-fn proc_file(pid: u32, what: &str) -> PathBuf {
-    PathBuf::from(format!("/proc/{pid}/{what}"))
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-use crate::limits::ENVIRONMENT_BYTES_MAX;
+use castellan_event::matches_star;
+
+use crate::platform::environment;
 use crate::process::Process;
-use castellan_files::of_system;
 
 /// Kind of a program that opens terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +18,9 @@ pub(super) enum TerminalOwner {
     Multiplexer(&'static str),
 }
 
-const LOGINS: &[&str] = &["agetty", "getty", "login", "mingetty", "sulogin"];
+/// Only the superuser can start these on Linux. On macOS, any process starts a shell of its user by `login -f` without a
+/// password, so `login` proves nothing there.
+const LOGINS_OF_LINUX: &[&str] = &["agetty", "getty", "login", "mingetty", "sulogin"];
 
 const SSH_DAEMONS: &[&str] = &["dropbear", "sshd", "sshd-session"];
 
@@ -77,6 +80,10 @@ const TERMINALS: &[&str] = &[
     "zutty",
 ];
 
+/// Terminals that exist on macOS only, by the file in their bundle. iTerm2's server, which starts its shells, has a name with
+/// its version.
+const TERMINALS_OF_MACOS: &[&str] = &["Terminal", "iTerm2", "iTermServer-*"];
+
 /// The widespread terminals, for the message to a person at another one.
 const SHOWN: &[&str] = &[
     "alacritty",
@@ -94,18 +101,29 @@ const SHOWN: &[&str] = &[
     "xterm",
 ];
 
+const SHOWN_ON_MACOS: &[&str] = &["Terminal", "iTerm2", "alacritty", "ghostty", "kitty", "wezterm-gui"];
+
 /// Returns the widespread terminals by the names of their commands.
 pub(super) fn shown_terminals() -> String {
     let command =
         |name: &&'static str| name.strip_suffix("-server").or(name.strip_suffix("-gui")).unwrap_or(name);
-    SHOWN.iter().map(command).collect::<Vec<_>>().join(", ")
+    let shown = if cfg!(target_os = "macos") { SHOWN_ON_MACOS } else { SHOWN };
+    shown.iter().map(command).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the kind of terminal owner for an executable name.
 pub(super) fn terminal_owner(name: &str) -> Option<TerminalOwner> {
+    owner_on(cfg!(target_os = "macos"), name)
+}
+
+fn owner_on(is_macos: bool, name: &str) -> Option<TerminalOwner> {
     // Distributions rename a wrapped program to `.NAME-wrapped`.
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix("-wrapped")).unwrap_or(name);
-    if TERMINALS.contains(&name) || LOGINS.contains(&name) {
+    let is_of_system = match is_macos {
+        true => TERMINALS_OF_MACOS.iter().any(|one| matches_star(one, name)),
+        false => LOGINS_OF_LINUX.contains(&name),
+    };
+    if is_of_system || TERMINALS.contains(&name) {
         Some(TerminalOwner::Terminal)
     } else if SSH_DAEMONS.contains(&name) {
         Some(TerminalOwner::Ssh)
@@ -121,8 +139,7 @@ pub(super) fn multiplexer(name: &str) -> TerminalOwner {
 
 /// Reports whether the ssh daemon started this process for another machine, according to the process's environment.
 pub(super) fn is_from_elsewhere(process: &Process) -> bool {
-    let environment = of_system(&format!("/proc/{}/environ", process.pid), ENVIRONMENT_BYTES_MAX);
-    let environment = environment.unwrap_or_default();
+    let environment = environment(process.pid).unwrap_or_default();
     let entries = environment.split(|byte| *byte == 0);
     let mut connections = entries.filter_map(|entry| entry.strip_prefix(b"SSH_CONNECTION="));
     connections.next().is_some_and(|connection| is_remote(&String::from_utf8_lossy(connection)))
@@ -145,23 +162,47 @@ mod tests {
 
     #[test]
     fn names_are_whole() {
-        let check = |name, expected| assert_eq!(terminal_owner(name), expected, "{name}");
+        let check = |name, expected| assert_eq!(owner_on(false, name), expected, "{name}");
         check("xterm", Some(TerminalOwner::Terminal));
         check(".kitty-wrapped", Some(TerminalOwner::Terminal));
         check("login", Some(TerminalOwner::Terminal));
         check("sshd-session", Some(TerminalOwner::Ssh));
         check("tmux", Some(TerminalOwner::Multiplexer("tmux")));
-        for other in
-            ["", "xterm2", "/usr/bin/xterm", "script", "systemd", "init", "sh", "setsid", "expect", "ssh"]
-        {
+        for other in [
+            "",
+            "Terminal",
+            "iTermServer-3.6.4",
+            "xterm2",
+            "/usr/bin/xterm",
+            "script",
+            "systemd",
+            "init",
+            "sh",
+            "setsid",
+            "expect",
+            "ssh",
+        ] {
             check(other, None);
         }
         assert_eq!(terminal_owner("screen"), Some(multiplexer("screen")));
     }
 
     #[test]
+    fn macos_has_its_own_terminals_and_no_login() {
+        let check = |name, expected| assert_eq!(owner_on(true, name), expected, "{name}");
+        for terminal in ["Terminal", "iTerm2", "iTermServer-3.6.4", "kitty"] {
+            check(terminal, Some(TerminalOwner::Terminal));
+        }
+        check("sshd-session", Some(TerminalOwner::Ssh));
+        for other in ["login", "terminal", "iTermServer", "launchd", "Terminal-helper"] {
+            check(other, None);
+        }
+    }
+
+    #[test]
     fn shown_terminals_are_known() {
-        let unknown: Vec<_> = SHOWN.iter().filter(|name| !TERMINALS.contains(name)).collect();
+        let is_unknown = |name: &&&str| !TERMINALS.contains(name) && !TERMINALS_OF_MACOS.contains(name);
+        let unknown: Vec<_> = SHOWN.iter().chain(SHOWN_ON_MACOS).filter(is_unknown).collect();
         assert!(unknown.is_empty(), "{unknown:?}");
         assert!(shown_terminals().starts_with("alacritty, code, foot, ghostty, gnome-terminal, kitty"));
     }

@@ -3,19 +3,23 @@
 use std::collections::HashMap;
 
 use super::Calls;
-use crate::clock::boot_ticks;
-use crate::limits::{ANCESTORS_MAX, PROMPT_HOOK_AGE_TICKS_MAX};
+use crate::limits::{ANCESTORS_MAX, PROMPT_HOOK_AGE_S_MAX};
+use crate::platform::{START_TIMES_ARE_MONOTONIC, start_clock};
 use crate::process::Process;
 
 /// Reports whether the agent itself, and nothing that its calls have started, ran the hook process `hook`.
 ///
 /// Any process below the agent that a call may have started could have become this hook (`exec`), or could be its
 /// parent. A hook of the agent starts after all calls have ended, and just before it reports the prompt.
+///
+/// Where start times follow the wall clock, a process of a call may seem older than the call. No prompt counts there.
 pub(crate) fn is_from_person(agent: u32, hook: u32, calls: &Calls) -> bool {
-    is_quiet(&Process::all(), (agent, hook), calls, boot_ticks())
+    START_TIMES_ARE_MONOTONIC && is_quiet(&Process::all(), (agent, hook), calls, start_clock())
 }
 
-fn is_quiet(all: &[Process], (agent, hook): (u32, u32), calls: &Calls, now: u64) -> bool {
+/// `now` is the time and the units of a second.
+fn is_quiet(all: &[Process], (agent, hook): (u32, u32), calls: &Calls, now: (u64, u64)) -> bool {
+    let (now, per_second) = now;
     let parents: HashMap<u32, u32> = all.iter().map(|process| (process.pid, process.parent)).collect();
     let is_below = |process: &&Process| {
         let above = std::iter::successors(Some(process.parent), |pid| parents.get(pid).copied());
@@ -25,7 +29,7 @@ fn is_quiet(all: &[Process], (agent, hook): (u32, u32), calls: &Calls, now: u64)
     let is_new = |process: &&Process| {
         process.pid == hook
             && process.started > calls.last
-            && process.started.saturating_add(PROMPT_HOOK_AGE_TICKS_MAX) >= now
+            && process.started.saturating_add(PROMPT_HOOK_AGE_S_MAX.saturating_mul(per_second)) >= now
     };
     below.iter().copied().any(|process| is_new(&process))
         && !below.iter().any(|process| calls.may_have_started(process.started))
@@ -46,7 +50,7 @@ mod tests {
             name: "x".to_owned(),
         };
         let all: Vec<Process> = rows.iter().map(process).collect();
-        assert_eq!(is_quiet(&all, (10, 20), calls, 1000), expected, "{rows:?} {calls:?}");
+        assert_eq!(is_quiet(&all, (10, 20), calls, (1000, 100)), expected, "{rows:?} {calls:?}");
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::limits::{PASSWORD_BYTES_MAX, USER_DATABASE_BYTES_MAX};
+use crate::limits::PASSWORD_BYTES_MAX;
+use crate::platform;
 use crate::timed::wait_or_kill;
-use crate::users;
-use castellan_files::{Guard, of_system};
+use castellan_files::Guard;
 
 /// Install paths on common systems. `PATH` is not used, because it comes from the process that started the daemon.
 const HELPERS: &[&str] = &[
@@ -48,9 +48,8 @@ impl Account {
             helper.ok_or("this system has no `unix_chkpwd` (of PAM): use `presence_check = \"pin\"`")?;
         check_of_system(helper).map_err(|error| format!("`{}`: {error}", helper.display()))?;
         let user = rustix::process::getuid().as_raw();
-        let accounts = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
-        let name = users::name_of(user, &accounts);
-        let name = name.ok_or_else(|| format!("user {user} is not in `/etc/passwd`"))?.to_owned();
+        let name = platform::account(user).and_then(|account| account.name);
+        let name = name.ok_or_else(|| format!("user {user} is not in `/etc/passwd`"))?;
         let account = Account { helper: helper.to_owned(), name, until };
         let code = account.run("chkexpiry", b"")?;
         account.check_expiry(code)?;

@@ -1,16 +1,10 @@
-//! Start environment of the agent's process from Linux's `/proc`; unknown on other systems. Only variables that change
+//! Start environment of the agent's process. Only variables that change
 //! the effect of commands or the place of files leave this module, never a token.
-
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 
 use castellan_agents::{AgentId, settings_variable};
 use castellan_event::Process;
 
-use super::mounts;
-use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
-use crate::users;
-use castellan_files::{Links, at_most, of_system, open_to_read};
+use crate::platform;
 
 /// The variables for the analysis, sorted: they locate programs, configuration and temporary files, or make programs
 /// run code. Variables that move an agent's directory are in the agents' data. Records show the values, so no variable
@@ -123,18 +117,11 @@ pub(super) fn process(pid: u32) -> Option<Process> {
     if pid == 0 {
         return None;
     }
-    let environ = open_to_read(Path::new(&format!("/proc/{pid}/environ")), Links::Followed).ok()?;
-    let owner = environ.metadata().ok()?.uid();
-    let env = useful(&at_most(environ, ENVIRONMENT_BYTES_MAX).ok()??)?;
-    // The kernel assigns the files of a process to its effective user, or to the superuser while others must not
-    // inspect the process (proc(5)).
-    let user = match owner {
-        0 => effective_user(&of_system(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)?)?,
-        user => user,
-    };
-    let users = of_system("/etc/passwd", USER_DATABASE_BYTES_MAX).unwrap_or_default();
-    let home = users::home_of(user, &users).unwrap_or_default().to_owned();
-    let network = mounts::network_of(pid)?;
+    let (environment, user) = platform::environment_and_user(pid)?;
+    let env = useful(&environment)?;
+    let home = platform::account(user).and_then(|account| account.home?.into_os_string().into_string().ok());
+    let home = home.unwrap_or_default();
+    let network = platform::network_mounts(pid)?;
     Some(Process { env, home, is_root: user == 0, links: Vec::new(), network })
 }
 
@@ -151,12 +138,6 @@ fn useful(environ: &[u8]) -> Option<Vec<(String, String)>> {
     });
     let texts = vars.map(|(name, value)| Some((name.to_owned(), str::from_utf8(value).ok()?.to_owned())));
     texts.collect()
-}
-
-/// The second number of `Uid: real effective saved filesystem`.
-fn effective_user(status: &[u8]) -> Option<u32> {
-    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Uid:"))?;
-    str::from_utf8(line).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -183,19 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn the_effective_user_is_the_second_one() {
-        let status = "Name:\tsh\nUmask:\t0022\nUid:\t1000\t0\t1000\t1000\nGid:\t5\t5\t5\t5\n";
-        assert_eq!(effective_user(status.as_bytes()), Some(0));
-        assert_eq!(effective_user(b"Name:\tsh\n"), None);
-    }
-
-    #[test]
     fn this_process_is_seen_and_no_other_one_made_up() {
-        if cfg!(target_os = "linux") {
-            let own = process(std::process::id()).unwrap();
-            assert_eq!(own.var("PATH"), std::env::var("PATH").ok().as_deref());
-            assert_eq!(own.is_root, rustix::process::geteuid().is_root());
-        }
+        let own = process(std::process::id()).unwrap();
+        assert_eq!(own.var("PATH"), std::env::var("PATH").ok().as_deref());
+        assert_eq!(own.is_root, rustix::process::geteuid().is_root());
         assert_eq!(process(0), None);
         assert_eq!(process(u32::MAX), None);
     }

@@ -1,13 +1,12 @@
 //! Users, from lines of `/etc/passwd`: `name:password:uid:gid:comment:home:shell` (passwd(5)). Does not read the file.
 
-/// The name of the first user with this id.
-pub(crate) fn name_of(user: u32, users: &[u8]) -> Option<&str> {
-    field(user, users, 0).filter(|name| !name.is_empty())
-}
+use crate::platform::Account;
 
-/// The home of the first user with this id.
-pub(crate) fn home_of(user: u32, users: &[u8]) -> Option<&str> {
-    field(user, users, 5)
+/// The first user with this id. A field that is no text, or an empty name, is unknown.
+pub(super) fn account(user: u32, users: &[u8]) -> Option<Account> {
+    let name = field(user, users, 0).filter(|name| !name.is_empty()).map(str::to_owned);
+    let home = field(user, users, 5).map(Into::into);
+    (name.is_some() || home.is_some()).then_some(Account { name, home })
 }
 
 fn field(user: u32, users: &[u8], wanted: usize) -> Option<&str> {
@@ -27,8 +26,11 @@ mod tests {
     fn users_are_found_by_their_ids() {
         let users = b"root:x:0:0:r\xf6\xf6t:/root:/bin/bash\n# broken\nu:x:1000:1000::/home/u:/bin/sh\n\
                       v:x:1000:1000::/home/v:/bin/sh\n:x:8:8::/home/w:/bin/sh\n";
-        let check = |user, name, home| {
-            assert_eq!((name_of(user, users), home_of(user, users)), (name, home), "{user}");
+        let check = |user, name: Option<&str>, home: Option<&str>| {
+            let found = account(user, users);
+            let found = found.as_ref().map(|one| (one.name.as_deref(), one.home.as_deref()));
+            let expected = home.map(|home| (name, Some(home.as_ref())));
+            assert_eq!(found, expected, "{user}");
         };
         check(0, Some("root"), Some("/root"));
         check(1000, Some("u"), Some("/home/u"));
