@@ -4,10 +4,10 @@ use castellan_sandbox::{Failed, Message, Plan};
 use rustix::fs::{CWD, Mode, mkdirat, unlinkat};
 use rustix::process::Signal;
 
-use crate::control::Control;
-use crate::error::{Result, failed};
-use crate::setting::write;
-use crate::{command, landlock, mounts, network, privileges, supervise, sys};
+use crate::linux::control::Control;
+use crate::linux::error::{Result, failed};
+use crate::linux::setting::write;
+use crate::linux::{command, landlock, mounts, network, privileges, supervise, sys};
 
 /// Applies the plan as the first process of a process namespace, and waits for the command. Returns its exit code.
 pub(crate) fn first_process(control: &Control, plan: &Plan) -> u8 {

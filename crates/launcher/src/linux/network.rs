@@ -7,9 +7,9 @@ use castellan_sandbox::{Bytes, Message, Plan};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
 
-use crate::control::Control;
-use crate::error::{Result, failed};
-use crate::sys;
+use crate::linux::control::Control;
+use crate::linux::error::{Result, failed};
+use crate::linux::sys;
 
 /// Connections that wait to be accepted. Package managers open dozens at once.
 const BACKLOG: i32 = 128;

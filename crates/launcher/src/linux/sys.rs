@@ -39,7 +39,7 @@ pub(crate) const FORWARDED: &[libc::c_int] = &[
 /// costs a twentieth of a start.
 #[unsafe(no_mangle)]
 extern "C" fn main(_count: libc::c_int, _arguments: *const *const libc::c_char) -> libc::c_int {
-    crate::program().into()
+    super::program().into()
 }
 
 fn checked(result: libc::c_long) -> Result<libc::c_long> {

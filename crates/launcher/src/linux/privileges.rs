@@ -3,9 +3,9 @@
 use castellan_sandbox::{Namespaces, Plan};
 use rustix::process::DumpableBehavior;
 
-use crate::error::{Result, failed};
-use crate::setting::write;
-use crate::sys;
+use crate::linux::error::{Result, failed};
+use crate::linux::setting::write;
+use crate::linux::sys;
 
 /// Maps the user and the group to themselves. Every other user is nobody.
 pub(crate) fn map_ids(namespaces: &Namespaces) -> Result<()> {

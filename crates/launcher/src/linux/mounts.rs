@@ -14,8 +14,8 @@ use rustix::mount::{
 };
 use rustix::process::umask;
 
-use crate::error::{Result, failed};
-use crate::sys;
+use crate::linux::error::{Result, failed};
+use crate::linux::sys;
 
 type Tried<T> = std::result::Result<T, Errno>;
 

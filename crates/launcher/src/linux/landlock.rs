@@ -6,9 +6,9 @@ use castellan_sandbox::{FILE_RIGHTS, Landlock};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
 use rustix::io::Errno;
 
-use crate::error::{Result, failed};
-use crate::mounts::open_path;
-use crate::sys::Ruleset;
+use crate::linux::error::{Result, failed};
+use crate::linux::mounts::open_path;
+use crate::linux::sys::Ruleset;
 
 const WRITE_FILE: u64 = 1 << 1;
 const READ_FILE: u64 = 1 << 2;

@@ -11,7 +11,7 @@ use rustix::net::{
     SendFlags, recvmsg, sendmsg,
 };
 
-use crate::sys;
+use crate::linux::sys;
 
 /// The socket to the caller. It closes when the command starts.
 pub(crate) struct Control {

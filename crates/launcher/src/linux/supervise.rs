@@ -9,9 +9,9 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait, waitpid};
 
-use crate::control::Control;
-use crate::error::{Result, failed};
-use crate::sys;
+use crate::linux::control::Control;
+use crate::linux::error::{Result, failed};
+use crate::linux::sys;
 
 /// Exit code at the end of the time, as that of `timeout`.
 const OUT_OF_TIME: u8 = 124;

@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-use crate::error::{Result, failed};
+use crate::linux::error::{Result, failed};
 
 /// Writes a setting of the kernel, whole.
 pub(crate) fn write(path: &Path, text: &[u8]) -> Result<()> {

@@ -8,9 +8,9 @@ use castellan_sandbox::{Bytes, Failed, Message, Plan, Resource};
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource as Limit, Rlimit, getrlimit, setrlimit, setsid};
 
-use crate::control::Control;
-use crate::error::{Result, failed};
-use crate::sys;
+use crate::linux::control::Control;
+use crate::linux::error::{Result, failed};
+use crate::linux::sys;
 
 /// Directories of programs where the environment names none.
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
