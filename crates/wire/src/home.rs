@@ -93,7 +93,7 @@ pub fn bind(path: &Path) -> io::Result<UnixListener> {
     with_short_path(path, |short| UnixListener::bind(short))
 }
 
-/// Calls `action` with `path`, or with a short name for it through a descriptor of its directory.
+/// Calls `action` with `path`, or with a short name for it through a descriptor of its directory. Only Linux has such names.
 pub fn with_short_path<T>(path: &Path, action: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         return action(path);
@@ -101,6 +101,11 @@ pub fn with_short_path<T>(path: &Path, action: impl FnOnce(&Path) -> io::Result<
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
+    if !cfg!(target_os = "linux") {
+        let why =
+            format!("its path is longer than {SOCKET_PATH_BYTES_MAX} bytes: use a home with a shorter path");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     // Opening a pipe in place of the directory would block.
     if !dir.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
