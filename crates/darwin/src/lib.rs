@@ -23,6 +23,6 @@ pub use places::{Places, places};
 pub use start::{Start, start};
 #[cfg(target_os = "macos")]
 pub use system::{
-    Account, Mount, Peer, account, boot_session, deny_debuggers, executable_of, mounts, peer_of, places_of,
-    process, processes, start_of,
+    Account, Mount, Peer, account, account_named, boot_session, deny_debuggers, executable_of, mounts,
+    peer_of, places_of, process, processes, start_of,
 };

@@ -149,17 +149,33 @@ fn text(chars: &[c_char]) -> Vec<u8> {
     chars.iter().map(|char| char.cast_unsigned()).take_while(|byte| *byte != 0).collect()
 }
 
-/// An account of the user database: name, home, shell.
-pub(crate) type RawAccount = (Vec<u8>, Vec<u8>, Vec<u8>);
+/// An account of the user database.
+pub(crate) struct RawAccount {
+    pub(crate) name: Vec<u8>,
+    pub(crate) user: u32,
+    pub(crate) home: Vec<u8>,
+    pub(crate) shell: Vec<u8>,
+}
 
-/// Looks a user up by `getpwuid_r`, which also asks the directory service.
-pub(crate) fn getpwuid(user: u32) -> io::Result<Option<RawAccount>> {
+/// The way an account is looked up.
+pub(crate) enum Wanted<'a> {
+    User(u32),
+    Name(&'a CStr),
+}
+
+/// Looks a user up by `getpwuid_r` or `getpwnam_r`, which also ask the directory service.
+pub(crate) fn account(wanted: &Wanted<'_>) -> io::Result<Option<RawAccount>> {
     let mut texts: Vec<c_char> = vec![0; ACCOUNT_BYTES_MAX];
     let mut account = MaybeUninit::<libc::passwd>::uninit();
     let mut found: *mut libc::passwd = null_mut();
-    // SAFETY: the call writes into `account` and at most `texts.len()` bytes into `texts`. Both live until the return.
+    let (into, text, bytes) = (account.as_mut_ptr(), texts.as_mut_ptr(), texts.len());
+    // SAFETY: the call writes into `account` and at most `bytes` bytes into `texts`. Both live until the return. A name
+    // ends with a NUL.
     let error = unsafe {
-        libc::getpwuid_r(user, account.as_mut_ptr(), texts.as_mut_ptr(), texts.len(), &raw mut found)
+        match wanted {
+            Wanted::User(user) => libc::getpwuid_r(*user, into, text, bytes, &raw mut found),
+            Wanted::Name(name) => libc::getpwnam_r(name.as_ptr(), into, text, bytes, &raw mut found),
+        }
     };
     if error != 0 {
         return Err(io::Error::from_raw_os_error(error));
@@ -176,5 +192,10 @@ pub(crate) fn getpwuid(user: u32) -> io::Result<Option<RawAccount>> {
         // SAFETY: a field that is not null is a text in `texts` that ends with a NUL.
         unsafe { CStr::from_ptr(field) }.to_bytes().to_vec()
     };
-    Ok(Some((copy(account.pw_name), copy(account.pw_dir), copy(account.pw_shell))))
+    Ok(Some(RawAccount {
+        name: copy(account.pw_name),
+        user: account.pw_uid,
+        home: copy(account.pw_dir),
+        shell: copy(account.pw_shell),
+    }))
 }

@@ -1,6 +1,6 @@
 //! The questions to the machine, answered by `sys` and the readers. An answer that is unclear is none.
 
-use std::ffi::{OsString, c_int};
+use std::ffi::{CString, OsString, c_int};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
@@ -42,6 +42,8 @@ pub struct Mount {
 pub struct Account {
     /// The name.
     pub name: String,
+    /// The user's id.
+    pub user: u32,
     /// The home directory.
     pub home: PathBuf,
     /// The login shell; empty for `/bin/sh`.
@@ -129,7 +131,16 @@ pub fn mounts() -> Option<Vec<Mount>> {
 
 /// Returns the account of a user.
 pub fn account(user: u32) -> Option<Account> {
-    let (name, home, shell) = sys::getpwuid(user).ok()??;
+    lookup(&sys::Wanted::User(user))
+}
+
+/// Returns the account with a name.
+pub fn account_named(name: &str) -> Option<Account> {
+    lookup(&sys::Wanted::Name(&CString::new(name).ok()?))
+}
+
+fn lookup(wanted: &sys::Wanted<'_>) -> Option<Account> {
+    let sys::RawAccount { name, user, home, shell } = sys::account(wanted).ok()??;
     let path = |bytes| PathBuf::from(OsString::from_vec(bytes));
-    Some(Account { name: String::from_utf8(name).ok()?, home: path(home), shell: path(shell) })
+    Some(Account { name: String::from_utf8(name).ok()?, user, home: path(home), shell: path(shell) })
 }
