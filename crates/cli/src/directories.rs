@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::account::Account;
+use crate::platform::{Account, account};
 
 /// The directories of one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub(crate) struct Directories {
 impl Directories {
     /// Returns the directories of the user of this process.
     pub(crate) fn of_environment() -> anyhow::Result<Directories> {
-        let home = absolute(std::env::var_os("HOME")).or_else(|| Account::own().map(|account| account.home));
+        let home = absolute(std::env::var_os("HOME"))
+            .or_else(|| account(rustix::process::getuid().as_raw()).map(|account| account.home));
         let home = home.context("the home directory is unknown: set `HOME`, or give `--home`")?;
         Ok(Directories::new(home, |name| std::env::var_os(name)))
     }

@@ -139,6 +139,7 @@ pub(crate) const END_TIME: Duration = Duration::from_secs(10);
 pub(crate) const STREAM_END_TIME: Duration = Duration::from_secs(5);
 
 /// Bytes of a process's `stat` file: the kernel's numbers and a name of 15 bytes.
+#[cfg(target_os = "linux")]
 pub(crate) const STAT_BYTES_MAX: u64 = 4096;
 
 /// Bytes of the user's configuration that an observer takes keys from.

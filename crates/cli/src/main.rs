@@ -7,7 +7,6 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod account;
 mod agent_files;
 mod ask;
 mod asked_call;
@@ -27,6 +26,7 @@ mod native;
 mod output;
 mod pager;
 mod plan_file;
+mod platform;
 mod policy;
 mod presence;
 mod progress;
@@ -50,6 +50,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 
 /// The daemon is a process of this program. Its calls allocate many small texts.
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -54,7 +54,7 @@ use crate::limits::STREAM_END_TIME;
 use crate::random::random_id;
 use crate::sandbox::Prepared;
 use crate::signals;
-use crate::{launch as daemon_launch, plan_file};
+use crate::{launch as daemon_launch, plan_file, platform};
 
 pub(crate) use begin::{BEGIN, begin};
 
@@ -89,6 +89,7 @@ pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {
 
 pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit> {
     let Some((name, user)) = options.command.split_first() else { return Ok(Exit::Usage) };
+    platform::check_runs()?;
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
     daemon_launch::ensure(layout.home(), &client)?;
@@ -230,7 +231,7 @@ fn start(
     meter: Meter,
 ) -> anyhow::Result<Exit> {
     let meter = Arc::new(meter);
-    tree::adopt().context("castellan cannot adopt the agent's processes")?;
+    platform::adopt().context("castellan cannot adopt the agent's processes")?;
     let caught = signals::catch().context("signals cannot be caught")?;
     let mut begun = match sandbox {
         Some(sandbox) => Begun::in_sandbox(sandbox, is_stream)?,

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::DIRECTORY_BYTES_MAX;
 use crate::output::{self, ERROR, NOTE, write_messages};
+use crate::platform;
 use crate::sandbox::{self, Contained, Request};
 
 /// Options of `castellan contained`.
@@ -107,8 +108,8 @@ fn inside(
         }),
     })?;
     let (heard, said) = match wants_directory {
-        true => rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-            .map(|(heard, said)| (Some(heard), Some(said)))
+        true => std::io::pipe()
+            .map(|(heard, said)| (Some(heard.into()), Some(said.into())))
             .context("no pipe for the directory")?,
         false => (None, None),
     };
@@ -148,7 +149,7 @@ const SHELLS: &[&str] = &["ash", "bash", "busybox", "dash", "ksh", "mksh", "sh",
 fn parents_shell() -> OsString {
     let default = || OsString::from("/bin/sh");
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
-    let Ok(program) = std::fs::read_link(format!("/proc/{parent}/exe")) else { return default() };
+    let Ok(program) = platform::executable(parent) else { return default() };
     let is_shell =
         program.file_name().and_then(|name| name.to_str()).is_some_and(|name| SHELLS.contains(&name));
     if is_shell && program.is_file() { program.into_os_string() } else { default() }

@@ -14,13 +14,13 @@ use castellan_daemon::ControlClient;
 use castellan_event::Mode;
 use castellan_wire::{Home, HomeArgument};
 
-use crate::account::Account;
 use crate::agent_files::{AgentFiles, is_executable};
 use crate::commands::apply;
 use crate::directories::Directories;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
+use crate::platform::{account_named, check_runs};
 use crate::registration::Registration;
 use crate::{ask, in_force, launchers, presence, replace, sandbox, values};
 use report::Report;
@@ -70,6 +70,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         let own = launch::beside("castellan")?;
         bail!("to register for the whole machine needs root: run `sudo {} install --managed`", own.display());
     }
+    if options.launchers {
+        check_runs().context("the launchers start agents by `castellan run`")?;
+    }
     let owner = owner(global, options)?;
     let agents = agents(options)?;
     let hook = hook(&owner, options)?;
@@ -111,7 +114,7 @@ fn owner(global: &Global, options: &Options) -> anyhow::Result<Owner> {
         let user = rustix::process::geteuid().as_raw();
         return Ok(Owner { home, directories, is_default, user, is_self: true });
     };
-    let account = Account::named(&name)
+    let account = account_named(&name)
         .with_context(|| format!("`{name}` is no user of this machine: give `--home`"))?;
     let home = if is_default { Directories::of_account(&account).data.join("castellan") } else { home };
     Ok(Owner { home, directories: None, is_default, user: account.uid, is_self: false })

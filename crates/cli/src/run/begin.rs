@@ -6,20 +6,21 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, getpid, getppid};
 
 use super::program::Program;
 use crate::exit::Exit;
+use crate::platform::{die_with_parent, own_executable};
 
 /// The first argument of the second `castellan`. No word for people.
 pub(crate) const BEGIN: &str = "__begin-agent";
 
 /// Returns the command that starts the agent.
-pub(crate) fn command(program: &Program, arguments: &[OsString]) -> Command {
-    let mut command = Command::new("/proc/self/exe");
+pub(crate) fn command(program: &Program, arguments: &[OsString]) -> io::Result<Command> {
+    let mut command = Command::new(own_executable()?);
     command.arg(BEGIN).arg(getpid().as_raw_pid().to_string()).arg(&program.path).arg(&program.name);
     command.args(arguments);
-    command
+    Ok(command)
 }
 
 /// Becomes the agent; the arguments are those of [`command`] after [`BEGIN`]. Returns only if that fails.
@@ -39,7 +40,7 @@ pub(crate) fn begin(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn tie(parent: &OsStr) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    die_with_parent()?;
     // The parent may have ended before.
     let is_there = getppid().map(Pid::as_raw_pid).map(|pid| pid.to_string());
     if is_there.as_deref() == parent.to_str() { Ok(()) } else { Err(io::Error::other("it has ended")) }

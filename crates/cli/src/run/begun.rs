@@ -27,7 +27,8 @@ pub(crate) struct Begun {
 impl Begun {
     /// Starts an agent without a sandbox.
     pub(crate) fn plain(program: &Program, launch: &Launch, is_stream: bool) -> anyhow::Result<Begun> {
-        let mut command = begin::command(program, &launch.arguments);
+        let mut command =
+            begin::command(program, &launch.arguments).context("castellan cannot start itself")?;
         command.env_clear().envs(launch.environment.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &launch.directory {
             command.current_dir(directory);

@@ -17,9 +17,9 @@ use castellan_event::Mode;
 use serde_json::json;
 
 use super::Check;
-use crate::account::Account;
 use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
+use crate::platform::account;
 use crate::registration::home_of;
 
 /// The output and exit code of the hook.
@@ -100,8 +100,8 @@ fn command(start: &HookStart) -> anyhow::Result<Command> {
             Ok(command)
         }
         HookStart::LoginShell { arguments } => {
-            let account =
-                Account::own().context("your login shell is unknown: you are not in /etc/passwd")?;
+            let account = account(rustix::process::getuid().as_raw())
+                .context("your login shell is unknown: you are not in /etc/passwd")?;
             let mut command = Command::new(&account.shell);
             command.args(arguments);
             Ok(command)

@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice, tee};
 
+use super::wait_for_space;
 use crate::limits::STREAM_CHUNK_BYTES;
 
 #[derive(Debug)]
@@ -64,12 +64,5 @@ impl Between {
     /// Removes bytes from this pipe.
     pub(crate) fn read(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         self.read.read_exact(bytes)
-    }
-}
-
-pub(crate) fn wait_for_space(to: impl AsFd) -> io::Result<()> {
-    match poll(&mut [PollFd::new(&to, PollFlags::OUT)], None) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
