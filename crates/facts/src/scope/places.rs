@@ -77,7 +77,9 @@ impl Places {
     /// directory is one. `castellan`: as configured and with symlinks resolved.
     pub fn of_session(process: Option<&Process>, workspace: Option<&str>, castellan: &[String]) -> Places {
         let castellan = castellan.iter().filter(|path| is_usable(path)).cloned().collect();
-        let mut places = Places { castellan, ..Places::default() };
+        // Volumes of macOS ignore case, unless somebody formatted one otherwise.
+        let folds_case = cfg!(target_os = "macos");
+        let mut places = Places { castellan, folds_case, ..Places::default() };
         let Some(process) = process else { return places };
         places.network.clone_from(&process.network);
         let homes = [process.var("HOME"), Some(process.home.as_str())];
