@@ -60,6 +60,11 @@ const OUTSIDE: &[&str] = &[
 /// The crates of the hook. They link nothing else, so that the hook starts fast and can be read completely.
 const STD_ONLY: &[(&str, &[&str])] = &[("castellan-wire", &[]), ("castellan-hook", &["castellan-wire"])];
 
+/// Returns the names of castellan's own crates, which are installed or linked into what is.
+pub(crate) fn crates() -> impl Iterator<Item = &'static str> {
+    LAYERS.iter().map(|(name, _)| *name)
+}
+
 pub(crate) fn check() -> anyhow::Result<()> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["metadata", "--format-version", "1", "--no-deps"])

@@ -14,6 +14,7 @@ mod generate;
 mod install;
 mod layers;
 mod lines;
+mod macos;
 mod plain;
 mod same;
 mod suites;
@@ -113,6 +114,10 @@ usage: cargo xtask COMMAND
           builds commit BASE beside the working tree, judges every known call by both, and reports what differs: verdicts,
           findings, facts, counted work, records; with --texts also what agents and people read, and registered settings
   layers  checks that crates depend only on lower layers, and that modules do not import each other in circles
+  check-macos [--link] [--if-present]
+          compiles all crates for macOS (Apple's and Intel's processors) with the sources of the standard library and zig, and
+          compares the layout of the kernel's answers with Apple's headers; --link links the programs; nothing runs. Without
+          these tools it names what is missing and fails; with --if-present it only names it
   lines [BASE]
           lines of code, tables, tests and comments of each crate, without blank lines; with a commit also the difference
   plain [PATH]...
@@ -168,6 +173,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["syntax", rest @ ..] => bench::syntax(rest),
         ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),
+        ["check-macos", rest @ ..] => macos::check(rest),
         ["dependencies"] => dependencies::check(),
         ["lines", rest @ ..] => lines::report(rest),
         ["plain", paths @ ..] => plain::report(paths),
