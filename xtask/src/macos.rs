@@ -110,6 +110,10 @@ fn cargo(
     for setting in ["debug=false", "package.\"*\".opt-level=0", "build-override.debug=false"] {
         command.arg("--config").arg(format!("profile.dev.{setting}"));
     }
+    // rustc has no program that strips Apple's files.
+    for (_, package) in PROGRAMS {
+        command.arg("--config").arg(format!("profile.dev.package.{package}.strip=\"none\""));
+    }
     command.args(["--locked", "--jobs", "1", "--target", system.rust, "--target-dir"]).arg(folder);
     match is_linked {
         true => PROGRAMS.iter().for_each(|(_, package)| _ = command.args(["--package", package])),

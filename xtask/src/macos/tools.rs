@@ -40,7 +40,8 @@ impl Tools {
     }
 
     /// Writes a program that calls zig as the compiler for `target`. The words that cargo, rustc and build scripts add for
-    /// Apple's compiler are left out: zig knows its target already.
+    /// Apple's compiler are left out: zig knows its target already. So is `libiconv`, which the `libc` crate names and zig
+    /// lacks: a program that calls it does not link.
     pub(super) fn write_compiler(&self, folder: &Path, target: &str) -> anyhow::Result<PathBuf> {
         let file = folder.join(format!("cc-{target}"));
         let zig = self.zig.join(" ");
@@ -52,7 +53,7 @@ impl Tools {
              \x20 shift\n\
              \x20 if [ \"$skip\" ]; then skip=; continue; fi\n\
              \x20 case $word in\n\
-             \x20   --target=* | -mmacosx-version-min=*) continue ;;\n\
+             \x20   --target=* | -mmacosx-version-min=* | -liconv) continue ;;\n\
              \x20   -arch) skip=yes; continue ;;\n\
              \x20 esac\n\
              \x20 set -- \"$@\" \"$word\"\n\
@@ -98,6 +99,7 @@ mod tests {
         check(&["-c", "a b.c"], " -c a b.c");
         check(&["-arch", "arm64", "-O1", "--target=arm64-apple-macosx", "x.c"], " -O1 x.c");
         check(&["-mmacosx-version-min=11.0", "-o", "out"], " -o out");
+        check(&["x.o", "-liconv", "-lSystem"], " x.o -lSystem");
         check(&[], "");
     }
 }
