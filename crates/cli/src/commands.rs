@@ -21,6 +21,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mode;
 pub(crate) mod packs;
+pub(crate) mod pause;
 pub(crate) mod pending;
 pub(crate) mod plan;
 pub(crate) mod presence;
@@ -63,7 +64,9 @@ pub(crate) enum Command {
     Restart,
     /// Deny every further call of all agents, of one agent or of one session, until `castellan resume`
     Halt(halt::Options),
-    /// End a halt
+    /// Record calls and leave them to the agents for a limited time, such as 10m
+    Pause(pause::Options),
+    /// End a halt or a pause
     Resume(resume::Options),
     /// Show the state of the daemon and of each agent
     Status(status::Options),
@@ -159,6 +162,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Stop => stop::run(global),
         Command::Restart => restart::run(global),
         Command::Halt(options) => halt::run(global, options),
+        Command::Pause(options) => pause::run(global, options),
         Command::Resume(options) => resume::run(global, options),
         Command::Status(options) => status::run(global, options),
         Command::Mode(options) => mode::run(global, options),

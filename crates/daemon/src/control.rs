@@ -8,6 +8,7 @@ mod client;
 mod contained;
 mod halt;
 mod listener;
+mod pause;
 mod plan;
 mod run;
 mod sandbox;
@@ -24,6 +25,7 @@ pub use self::client::{AskSecret, ControlClient, ControlError};
 pub use self::contained::{ContainedEnd, ContainedOutcome, ContainedRun};
 pub use self::halt::{EndedProcess, HaltOf, HaltReport, HaltStatus};
 pub(crate) use self::listener::check as check_listener;
+pub use self::pause::PauseStatus;
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
@@ -236,6 +238,13 @@ pub enum ControlRequest {
         /// The sessions of the halt.
         of: HaltOf,
     },
+    /// Records calls and leaves them to the agents, for a number of seconds. Loosens.
+    Pause {
+        /// The seconds, at least one.
+        seconds: u64,
+    },
+    /// Ends a pause. Tightens.
+    EndPause,
     /// Lists the checkpoints.
     Checkpoints,
     /// Returns the differences between a checkpoint and the present files. An agent gets no contents.
@@ -286,6 +295,8 @@ impl ControlRequest {
             | ControlRequest::Note { .. }
             | ControlRequest::Halt { .. }
             | ControlRequest::Resume { .. }
+            | ControlRequest::Pause { .. }
+            | ControlRequest::EndPause
             | ControlRequest::Checkpoints
             | ControlRequest::Diff { .. }
             | ControlRequest::Undo { .. }
@@ -320,6 +331,7 @@ impl ControlRequest {
                 | ControlRequest::EndTrial
                 | ControlRequest::Refuse { .. }
                 | ControlRequest::Halt { .. }
+                | ControlRequest::EndPause
                 | ControlRequest::Trusted
                 | ControlRequest::Plans
                 | ControlRequest::Sandbox

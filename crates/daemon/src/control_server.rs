@@ -5,6 +5,7 @@ mod consent;
 mod contained;
 mod halt;
 mod handover;
+mod pause;
 mod plans;
 mod runs;
 mod switch;
@@ -27,8 +28,8 @@ pub(crate) use self::connections::Connections;
 use crate::clock::wall;
 use crate::config::KeyEdit;
 use crate::control::{
-    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, Secret, SocketsOf, StatusReport,
-    is_readable,
+    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, PauseStatus, Secret, SocketsOf,
+    StatusReport, is_readable,
 };
 use crate::facts::own_paths;
 use crate::handover::Successor;
@@ -198,6 +199,8 @@ impl ControlServer {
                 return self.halt(of, *kill, peer).map(ControlResponse::Halted);
             }
             ControlRequest::Resume { of } => self.resume(of, peer)?,
+            ControlRequest::Pause { seconds } => self.pause(*seconds, peer)?,
+            ControlRequest::EndPause => self.end_pause(peer)?,
             ControlRequest::Run { profile, is_sandboxed } => {
                 let run = self.start_run(profile.as_deref(), *is_sandboxed, peer);
                 return run.map(ControlResponse::Run);
@@ -403,6 +406,7 @@ impl ControlServer {
             unguarded: unguarded(&own_paths(&self.layout), guarded),
             trusted_hooks: terms.policy.settings().ungoverned.trusted_hooks.clone(),
             halts: self.halts(),
+            pause: judge.pause_now().map(|(age_s, left_s)| PauseStatus { age_s, left_s }),
             runs: self.runs(),
             undo: judge.undo().status(terms.policy.settings().undo),
             log: self.layout.log().display().to_string(),

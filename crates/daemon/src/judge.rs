@@ -12,6 +12,7 @@ mod halt;
 mod hold;
 mod host;
 mod outcome;
+mod pause;
 mod plan;
 mod planned;
 mod question;

@@ -82,9 +82,9 @@ pub use containment::contained_settings;
 pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
-    LimitsInForce, ListedCheckpoint, ListedPlan, PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote,
-    RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide,
-    SocketsOf, StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, VerdictCounts,
+    LimitsInForce, ListedCheckpoint, ListedPlan, PauseStatus, PendingCall, PlanFor, ProjectFiles, RunInForce,
+    RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan,
+    ShownSide, SocketsOf, StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
@@ -95,6 +95,7 @@ pub use here::{Here, UnreadDecisions};
 pub use judge::checkpoint_id;
 pub use layers::Layers;
 pub use layout::{Layout, LayoutError, OrganisationPlace, run_folder};
+pub use limits::PAUSE_S_MAX;
 pub use live::{AgentStart, HookSettings};
 pub use memory::NoRoom;
 pub use newer::Newer;

@@ -386,7 +386,8 @@ impl InForce {
 fn terms_of(layout: &Layout, set: Option<Arc<Layers>>, policy: Policy, mode: Mode) -> Terms {
     let profiles = set.clone().map(|set| Profiles::below(layout, set)).unwrap_or_default();
     let projects = set.map(|set| Projects::below(layout, set)).unwrap_or_default();
-    Terms { policy: Arc::new(policy), mode, projects: Arc::new(projects), profiles: Arc::new(profiles) }
+    let (projects, profiles) = (Arc::new(projects), Arc::new(profiles));
+    Terms { policy: Arc::new(policy), mode, projects, profiles, in_pause: false }
 }
 
 fn not_written(layout: &Layout, error: &std::io::Error) -> String {

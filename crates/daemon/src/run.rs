@@ -107,6 +107,8 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
         judge.fail("state", &trouble);
         lost::restore(&judge);
     }
+    // The organisation may have set a mode since.
+    policy_state.end_forbidden_pause(&judge);
     gaps::collect(layout.home(), &judge);
     let (sockets, predecessor) = source.open(&layout, lock, &judge)?;
     serve(&layout, sockets, predecessor, (judge, peers, policy_state))
@@ -255,6 +257,8 @@ fn keep_house(
         }
         judge.mend_state();
         judge.end_runs();
+        judge.end_due_pause();
+        policy_state.end_forbidden_pause(judge);
         judge.keep_contained();
         if let Ok(store) = judge.undo().store() {
             store.prune();

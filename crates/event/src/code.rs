@@ -33,6 +33,8 @@ pub enum Code {
     OverrideAllow,
     /// A person has halted the agents.
     Halted,
+    /// A person has paused castellan: the call is not judged.
+    Paused,
     /// The session may not use tools at all.
     NoTools,
     /// The agent is in no sandbox, and the settings require one.
@@ -86,6 +88,7 @@ impl Code {
             Code::OverrideAsk => "override_ask",
             Code::OverrideAllow => "override_allow",
             Code::Halted => "halted",
+            Code::Paused => "paused",
             Code::NoTools => "no_tools",
             Code::NoSandbox => "no_sandbox",
             Code::DeniedWorkspace => "denied_workspace",

@@ -73,6 +73,13 @@ pub(crate) const STAGES: &[Stage] = &[
         answers: "deny, in every mode",
     },
     Stage {
+        name: "pause",
+        find: OnCall(gates::pause),
+        lifted_by: &[],
+        finds: "any call while you have paused castellan (`castellan pause`)",
+        answers: "nothing: castellan records it",
+    },
+    Stage {
         name: "session gate",
         find: OnCall(gates::session),
         lifted_by: &[],

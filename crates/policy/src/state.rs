@@ -47,6 +47,8 @@ pub struct State<'s> {
     pub is_new_server: bool,
     /// A person has halted the session.
     pub is_halted: bool,
+    /// A person has paused castellan. The mode is then `passthrough`.
+    pub is_paused: bool,
     /// The settings require a sandbox, and the agent is in none.
     pub lacks_sandbox: bool,
     /// The reason why the session is blocked, if it is.
@@ -126,6 +128,7 @@ impl<'s> State<'s> {
             workspace_trust: WorkspaceTrust::Trusted,
             is_new_server: false,
             is_halted: false,
+            is_paused: false,
             lacks_sandbox: false,
             block: None,
             next_request: RequestId::from_seed(0),

@@ -1,6 +1,9 @@
-//! `castellan resume`: ends a halt. Requires a person.
+//! `castellan resume`: ends a halt, which requires a person, and a pause, which does not.
+
+use castellan_daemon::HaltOf;
 
 use super::halt::Sessions;
+use super::pause::OVER;
 use crate::exit::Exit;
 use crate::global::Global;
 
@@ -13,7 +16,18 @@ pub(crate) struct Options {
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let client = global.client()?;
-    client.resume(options.of.of())?;
+    let of = options.of.of();
+    if of == HaltOf::All {
+        let status = client.status()?;
+        if status.pause.is_some() {
+            client.end_pause()?;
+            global.note(OVER)?;
+            if status.halts.is_empty() {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+    client.resume(of)?;
     let left: Vec<String> = client.status()?.halts.into_iter().map(|halt| halt.of).collect();
     global.note(&match left.is_empty() {
         true => "the halt is over".to_owned(),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use castellan_agents::{AgentId, machine_family};
-use castellan_daemon::{ControlError, HaltStatus, RunStatus, StatusReport, UnguardedAgent};
+use castellan_daemon::{ControlError, HaltStatus, PauseStatus, RunStatus, StatusReport, UnguardedAgent};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -115,6 +115,11 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
             "halt",
             format!("every call of {} is denied until `castellan resume`", output::printable(of)),
         );
+    }
+    if let Some(PauseStatus { left_s, .. }) = report.pause {
+        let left = humantime::format_duration(Duration::from_secs(left_s));
+        let text = format!("no call is judged for {left} more; `castellan resume` ends the pause");
+        add(true, "pause", text);
     }
     for RunStatus { pid, profile, agents, .. } in &report.runs {
         let agents = counted(*agents as u64, "agent");

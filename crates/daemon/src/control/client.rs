@@ -217,6 +217,16 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Resume { of })
     }
 
+    /// Records calls and leaves them to the agents, for a number of seconds. An error if no person permits it.
+    pub fn pause(&self, seconds: u64) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Pause { seconds })
+    }
+
+    /// Ends a pause. An error if there is none.
+    pub fn end_pause(&self) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::EndPause)
+    }
+
     /// Registers this process as a run: its profile holds for every agent below it until all of them have ended. `None`:
     /// the configured profile. Returns the profile that holds. An error if the daemon is not running, and for a milder
     /// profile if no person permits it: then nothing is registered.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::halt::HaltStatus;
+use super::pause::PauseStatus;
 use super::run::RunStatus;
 use super::undo::UndoStatus;
 
@@ -74,6 +75,8 @@ pub struct StatusReport {
     pub trusted_hooks: Vec<String>,
     /// Halts in force: their calls are denied until a person ends them.
     pub halts: Vec<HaltStatus>,
+    /// The pause in force: calls are not judged until it ends.
+    pub pause: Option<PauseStatus>,
     /// The checkpoints.
     pub undo: UndoStatus,
     /// Runs of agents under a profile of their own.

@@ -52,6 +52,7 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("undo", undo(false)),
         ("undo", undo(true)),
         ("keep", ControlRequest::Keep { id: "c0".to_owned() }),
+        ("pause", ControlRequest::Pause { seconds: 600 }),
         ("resume", ControlRequest::Resume { of: HaltOf::All }),
         ("resume", ControlRequest::Resume { of: HaltOf::Agent("claude".to_owned()) }),
     ]
@@ -74,6 +75,7 @@ fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
         ControlRequest::Trusted,
         ControlRequest::Trust { workspace: workspace.to_owned(), trust: denied, project: None },
         ControlRequest::Halt { of: HaltOf::Agent("claude".to_owned()), kill: false },
+        ControlRequest::EndPause,
         ControlRequest::Checkpoints,
         ControlRequest::Diff { id: "c0".to_owned() },
     ]
@@ -145,7 +147,7 @@ fn whatever_loosens_needs_a_person() {
     let now = server.judge.terms();
     assert_eq!((now.mode, now.policy.hash()), (before.mode, before.policy.hash()));
     assert!(!server.secrets.has_pin() && !layout.home().stopped_marker().exists());
-    assert!(server.judge.decided_workspaces().is_empty());
+    assert!(server.judge.decided_workspaces().is_empty() && server.judge.pause_now().is_none());
     let shown = server.policy.files();
     for request in others(&workspace, &shown) {
         assert!(!is_refused(&request));

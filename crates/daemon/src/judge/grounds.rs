@@ -113,6 +113,7 @@ impl Grounds {
             workspace_trust: whose.workspace_trust,
             is_new_server: self.is_new_server,
             is_halted: self.is_halted,
+            is_paused: asked.terms().is_paused(),
             lacks_sandbox: self.lacks_sandbox,
             block: self.block.as_ref(),
             next_request: self.earlier.next_request,

@@ -29,7 +29,7 @@ impl Judge {
     /// Returns the terms for the calls of a process: those in force, or those of the runs above it. A process that may
     /// be below any run gets the strictest.
     pub(super) fn terms_below(&self, ancestors: Option<&Ancestors>) -> Arc<Terms> {
-        let in_force = self.terms();
+        let in_force = self.terms_now();
         match self.held_below(ancestors, &in_force).profile {
             None => in_force,
             Some(profile) => Arc::new(in_force.under(profile)),
@@ -144,6 +144,6 @@ impl Terms {
     /// Returns the terms under the profile of a run.
     fn under(&self, profile: Profile) -> Terms {
         let (policy, projects) = self.profiles.policy(profile);
-        Terms { policy, mode: self.mode, projects, profiles: Arc::clone(&self.profiles) }
+        Terms { policy, projects, ..self.clone() }
     }
 }

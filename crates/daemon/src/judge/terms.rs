@@ -22,9 +22,16 @@ pub(crate) struct Terms {
     pub(crate) projects: Arc<Projects>,
     /// Policies for runs under a profile of their own.
     pub(crate) profiles: Arc<Profiles>,
+    /// A person has paused castellan, so the mode is the mildest.
+    pub(crate) in_pause: bool,
 }
 
 impl Terms {
+    /// Reports whether a pause leaves a call without judgement. A stricter mode of a workspace's own files holds.
+    pub(super) fn is_paused(&self) -> bool {
+        self.in_pause && self.mode == Mode::Passthrough
+    }
+
     /// Returns the mode for failures: a session without tools has none in any mode.
     fn mode_of_failures(&self) -> Mode {
         if self.policy.settings().tools { self.mode } else { Mode::Enforce }
@@ -35,7 +42,7 @@ impl Terms {
 impl Terms {
     /// Returns terms without workspaces that have their own files.
     pub(crate) fn new(policy: Arc<Policy>, mode: Mode) -> Terms {
-        Terms { policy, mode, projects: Arc::default(), profiles: Arc::default() }
+        Terms { policy, mode, projects: Arc::default(), profiles: Arc::default(), in_pause: false }
     }
 }
 
@@ -143,7 +150,7 @@ impl Judge {
         let project = memory.project(memory.workspace(session));
         let profiles = memory.profiles_of(session);
         drop(memory);
-        let in_force = self.terms_under(self.terms(), profiles);
+        let in_force = self.terms_under(self.terms_now(), profiles);
         project.and_then(|hash| self.terms_with(&in_force, &hash)).unwrap_or(in_force)
     }
 }

@@ -16,12 +16,12 @@ use crate::requests::{GrantKey, GrantScope, Granted, Now, Subject};
 use crate::session_key::SessionKey;
 
 /// Version of the journal's format.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
 /// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
-/// Before version 6 there are no contained calls.
+/// Before version 6 there are no contained calls, before version 7 no pauses.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -184,6 +184,13 @@ pub(super) enum Entry {
     HaltOver {
         place: HaltPlace,
     },
+    /// A person has paused castellan. Invalid after a reboot.
+    Pause {
+        at_ms: u64,
+        until_ms: u64,
+    },
+    /// The pause is over. Invalid after a reboot.
+    PauseOver {},
     /// A contained call may write files of a workspace from now on. `call`: the number of its record.
     Contained {
         call: u64,

@@ -15,6 +15,7 @@ use super::entry::{Entry, GrantEntry, Header, VERSION, VERSION_OLDEST};
 use super::halt::Halt;
 use super::halts::Halts;
 use super::marks::Marks;
+use super::pause::Pause;
 use super::plan::PlanPlace;
 use super::plans::Plans;
 use super::runs::Runs;
@@ -44,6 +45,7 @@ pub(super) struct Lasting {
     pub(super) plans: Plans,
     pub(super) runs: Runs,
     pub(super) halts: Halts,
+    pub(super) pause: Option<Pause>,
     /// MCP servers without a question.
     pub(super) servers: Servers,
     pub(super) next_request: Option<u32>,
@@ -68,6 +70,7 @@ impl Lasting {
             plans: Plans::default(),
             runs: Runs::default(),
             halts: Halts::default(),
+            pause: None,
             servers: Servers::default(),
             next_request: None,
             suspects: HashSet::new(),
@@ -117,6 +120,7 @@ impl Lasting {
             .chain(self.plans.entries())
             .chain(self.runs.entries())
             .chain(self.halts.entries())
+            .chain(self.pause.map(Pause::entry))
             .chain(servers);
         writeln!(file, "{}", line(&header))?;
         entries.try_for_each(|entry| writeln!(file, "{}", line(&entry)))
@@ -184,6 +188,8 @@ impl Lasting {
             Entry::RunOver { process } => self.runs.end(process),
             Entry::Halt { place, of, at_ms } => self.halts.put(Halt { place, of, at_ms }),
             Entry::HaltOver { place } => self.halts.end(&place),
+            Entry::Pause { at_ms, until_ms } => self.pause = Some(Pause { at_ms, until_ms }),
+            Entry::PauseOver {} => self.pause = None,
             Entry::Contained { call, workspace } => self.contained.begin(call, workspace),
             Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
             Entry::ContainedSettled { call } => self.contained.settle(call),
@@ -337,6 +343,8 @@ impl Entry {
                 | Entry::RunAgent { .. }
                 | Entry::RunAgentsOver { .. }
                 | Entry::RunOver { .. }
+                | Entry::Pause { .. }
+                | Entry::PauseOver {}
         )
     }
 
@@ -347,6 +355,7 @@ impl Entry {
             | Entry::Marked { at_ms, .. }
             | Entry::Run { at_ms, .. }
             | Entry::Halt { at_ms, .. }
+            | Entry::Pause { at_ms, .. }
             | Entry::Mark { at_ms, .. } => *at_ms,
             Entry::Process { .. }
             | Entry::Ceiling { .. }
@@ -366,6 +375,7 @@ impl Entry {
             | Entry::RunAgentsOver { .. }
             | Entry::RunOver { .. }
             | Entry::HaltOver { .. }
+            | Entry::PauseOver {}
             | Entry::Contained { .. }
             | Entry::ContainedOver { .. }
             | Entry::ContainedSettled { .. }

@@ -23,9 +23,8 @@ impl PolicyState {
         record: impl FnOnce(Result<(), String>) -> Result<(), E>,
     ) -> Result<(), E> {
         let _changing = self.changing();
-        let floor = self.in_force().floor.clone();
-        if let Some((floor, place)) = floor.filter(|(floor, _)| mode < *floor) {
-            return record(Err(format!("the organisation's configuration says `{floor}`: {place}")));
+        if let Err(why) = self.permits_mode(mode) {
+            return record(Err(why));
         }
         let file = self.layout.config_file();
         let before = (self.in_force().set.clone(), Config::read_text(&file));
@@ -46,6 +45,32 @@ impl PolicyState {
             judge.set_mode(mode);
         }
         Ok(())
+    }
+
+    /// Returns an error if the organisation's mode is stricter.
+    fn permits_mode(&self, mode: Mode) -> Result<(), String> {
+        match self.in_force().floor.clone().filter(|(floor, _)| mode < *floor) {
+            None => Ok(()),
+            Some((floor, place)) => Err(format!("the organisation's configuration says `{floor}`: {place}")),
+        }
+    }
+
+    /// Returns an error if castellan may not be paused: the organisation sets a mode, or nothing is in force.
+    pub(crate) fn permits_pause(&self) -> Result<(), String> {
+        if self.set().is_none() {
+            return Err(format!("nothing is in force: {REMEDY}"));
+        }
+        self.permits_mode(Mode::Passthrough)
+    }
+
+    /// Ends a pause that is not permitted any more, and records that.
+    pub(crate) fn end_forbidden_pause(&self, judge: &Judge) {
+        if judge.pause_now().is_none() {
+            return;
+        }
+        if let Err(why) = self.permits_pause() {
+            judge.end_pause_of_itself(&why);
+        }
     }
 
     /// Sets a mode that is not milder. It applies at once, even when it cannot be stored for the next start; then that

@@ -352,6 +352,33 @@ fn a_milder_mode_is_kept_recorded_and_holds_as_one_change() {
 }
 
 #[test]
+fn a_mode_of_the_organisation_permits_no_pause_and_ends_one() {
+    let place = Place::new();
+    place.write(Layer::User, b"version = 1\n");
+    let served = place.serve();
+    assert_eq!(served.state.permits_pause(), Ok(()));
+    served.judge.pause(600).unwrap();
+    served.state.end_forbidden_pause(&served.judge);
+    assert!(served.judge.pause_now().is_some());
+    for mode in ["monitor", "enforce"] {
+        place.write(Layer::Organisation, format!("version = 1\nmode = \"{mode}\"\n").as_bytes());
+        served.state.reload_organisation(&served.judge);
+        let why = served.state.permits_pause().unwrap_err();
+        assert!(why.starts_with(&format!("the organisation's configuration says `{mode}`: ")), "{why}");
+        served.state.end_forbidden_pause(&served.judge);
+        assert!(served.judge.pause_now().is_none());
+        served.judge.pause(600).unwrap();
+    }
+    // Without a set, nobody knows the organisation's mode.
+    drop(served);
+    std::fs::remove_dir_all(place.layout.applied()).unwrap();
+    let served = place.serve();
+    assert!(served.judge.pause_now().is_some());
+    served.state.end_forbidden_pause(&served.judge);
+    assert!(served.judge.pause_now().is_none());
+}
+
+#[test]
 fn a_milder_mode_that_is_not_recorded_leaves_everything_as_it_was() {
     let place = Place::new();
     place.write(Layer::User, b"version = 1\nmode = \"enforce\" # mine\n");

@@ -18,6 +18,12 @@ pub(super) fn halt(case: &Case<'_>) -> Found {
     case.state.is_halted.then(|| Finding::new(Verdict::Deny, Code::Halted, message)).into()
 }
 
+/// Notes that a person has paused castellan. The mode of a pause leaves the call to the agent.
+pub(super) fn pause(case: &Case<'_>) -> Found {
+    let message = "a person has paused castellan: the call was not judged";
+    case.state.is_paused.then(|| Finding::new(Verdict::Defer, Code::Paused, message)).into()
+}
+
 /// Denies in a session without tools.
 pub(super) fn session(case: &Case<'_>) -> Found {
     let message = "this session is an observer: it has no tools";

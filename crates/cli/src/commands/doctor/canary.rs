@@ -57,6 +57,7 @@ fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String
     let took_ms = started.elapsed().as_millis();
     let layout = Layout::read(home)?;
     let mode: Mode = match ControlClient::new(layout.home().clone()).status() {
+        Ok(status) if status.pause.is_some() => Mode::Passthrough,
         Ok(status) => status.mode.parse()?,
         // The hook answered without a daemon, so the denial was its own.
         Err(error) => bail!("the hook denied it by itself, because {error}"),

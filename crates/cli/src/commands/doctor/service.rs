@@ -130,6 +130,9 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
         let what = format!("the mode is {}: nothing is denied", status.mode);
         checks.push(Check::doubtful("daemon", what, "castellan mode enforce"));
     }
+    if status.pause.is_some() {
+        checks.push(Check::doubtful("daemon", "it is paused: no call is judged", "castellan resume"));
+    }
     if status.failures > 0 {
         let what = format!(
             "{} of castellan itself, the last: {}",
