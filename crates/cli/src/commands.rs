@@ -36,6 +36,7 @@ pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod run;
 mod sandbox;
+pub(crate) mod service;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod status;
@@ -62,6 +63,9 @@ pub(crate) enum Command {
     Stop,
     /// Replace the daemon by this version of it; no call waits for long
     Restart,
+    /// Keep the daemon running as a service: install, start, stop, show it
+    #[command(subcommand)]
+    Service(service::Command),
     /// Deny every further call of all agents, of one agent or of one session, until `castellan resume`
     Halt(halt::Options),
     /// Record calls and leave them to the agents for a limited time, such as 10m
@@ -161,6 +165,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Start => start::run(global),
         Command::Stop => stop::run(global),
         Command::Restart => restart::run(global),
+        Command::Service(command) => service::run(global, command),
         Command::Halt(options) => halt::run(global, options),
         Command::Pause(options) => pause::run(global, options),
         Command::Resume(options) => resume::run(global, options),

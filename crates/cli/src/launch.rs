@@ -13,7 +13,8 @@ use castellan_files::{Links, at_most, open_to_read, open_with};
 use castellan_wire::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, connect};
 
 use crate::limits::{DAEMON_STDERR_BYTES_MAX, POLL, START_TIME, STOP_TIME};
-use crate::output::printable_lines;
+use crate::output::{self, WARNING, printable_lines};
+use crate::service;
 
 /// The result of [`start`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,15 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
     }
     if listens(home) {
         return Ok(Started::Before);
+    }
+    match service::start(home) {
+        Ok(true) => return await_start(home).map(|()| Started::Now),
+        Ok(false) => {}
+        // A daemon without its service protects as well.
+        Err(error) => {
+            let text = format!("the daemon starts without its service: {}", output::message(&error));
+            output::write_messages(&mut anstream::stderr(), WARNING, &[text])?;
+        }
     }
     let mut daemon = spawn(home, &[], Stdio::null())?;
     let until = Instant::now() + START_TIME;
@@ -55,6 +65,14 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
         START_TIME.as_secs(),
         home.daemon_stderr().display()
     )
+}
+
+/// Waits until a daemon of `home` listens that another program starts.
+pub(crate) fn await_start(home: &Home) -> anyhow::Result<()> {
+    match poll(START_TIME, || listens(home)) {
+        true => Ok(()),
+        false => bail!("the daemon did not listen within {} s: {}", START_TIME.as_secs(), last_words(home)),
+    }
 }
 
 /// Starts the daemon of `home` if none listens, unless a person stopped it.
@@ -88,7 +106,8 @@ fn listens(home: &Home) -> bool {
     connect(&home.hook_socket()).is_ok()
 }
 
-fn is_unlocked(home: &Home) -> bool {
+/// Reports whether no daemon serves the home.
+pub(crate) fn is_unlocked(home: &Home) -> bool {
     open_to_read(&home.daemon_lock(), Links::Refused).map_or(true, |lock| lock.try_lock_shared().is_ok())
 }
 

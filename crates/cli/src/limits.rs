@@ -162,3 +162,27 @@ pub(crate) const DIRECTORY_BYTES_MAX: u64 = 4097;
 
 /// Calls that `castellan undo` lists: people undo one of the last.
 pub(crate) const UNDO_LISTED_MAX: usize = 50;
+
+/// Bytes of a file of a service: castellan writes some 2 KiB.
+pub(crate) const SERVICE_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Time for a program of a service manager. Stopping waits for the daemon, which has 15 s.
+pub(crate) const MANAGER_TIME: Duration = Duration::from_secs(30);
+
+/// Bytes of the output of such a program. The properties of a unit have some hundred.
+pub(crate) const MANAGER_OUTPUT_BYTES_MAX: u64 = 256 * 1024;
+
+/// The first pause before castellan's own supervisor starts the daemon again.
+pub(crate) const RESTART_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest such pause: a daemon that cannot start for a while, as on a full disk, soon serves again.
+pub(crate) const RESTART_PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// A daemon that ran so long did not fail at its start, so the pause begins anew.
+pub(crate) const STEADY_TIME: Duration = Duration::from_secs(10);
+
+/// Bytes of the list of agents whose hooks a stop removed: some words.
+pub(crate) const REMOVED_HOOKS_BYTES_MAX: u64 = 4096;
+
+/// Time between two looks at a daemon that the supervisor did not start: it soon serves after the end of that daemon.
+pub(crate) const OTHER_DAEMON_POLL: Duration = Duration::from_secs(1);

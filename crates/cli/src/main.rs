@@ -35,6 +35,7 @@ mod registration;
 mod replace;
 mod run;
 mod sandbox;
+mod service;
 mod signals;
 mod text_file;
 mod times;

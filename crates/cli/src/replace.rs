@@ -10,14 +10,15 @@ use anyhow::{Context, bail};
 use castellan_daemon::{ControlClient, ControlError, SocketsOf};
 use castellan_wire::{Home, WireError};
 
-use crate::launch;
 use crate::limits::{HANDOVER_TIME, POLL};
+use crate::{launch, service};
 
 /// Replaces the daemon of `home`, or starts one. Requires a person if one runs.
 pub(crate) fn daemon(home: &Home, client: &ControlClient) -> anyhow::Result<()> {
     let status = client.status();
     let sockets = status.as_ref().map_or(SocketsOf::Unknown, |status| status.sockets);
-    if sockets != SocketsOf::Daemon {
+    // A service manager would start another one beside it.
+    if sockets != SocketsOf::Daemon || service::is_kept(home) {
         return end_and_start(home, client, status.ok().map(|status| status.pid));
     }
     match client.hand_over() {

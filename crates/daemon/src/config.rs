@@ -43,6 +43,8 @@ pub struct Config {
     pub rule_options: rules::Options,
     /// When edited rule files take effect.
     pub reload: Reload,
+    /// The agents' hooks after a deliberate stop of the service.
+    pub hooks_on_stop: HooksOnStop,
     /// Sizes and times of the log.
     pub log: audit::Config,
     /// The effective value of every key, and its origin.
@@ -69,6 +71,26 @@ impl Reload {
         match self {
             Reload::Apply => "apply",
             Reload::Watch => "watch",
+        }
+    }
+}
+
+/// The agents' hooks after a deliberate stop of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HooksOnStop {
+    /// They stay, and deny every call.
+    #[default]
+    Keep,
+    /// They are removed until the service starts.
+    Remove,
+}
+
+impl HooksOnStop {
+    /// Returns the word in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HooksOnStop::Keep => "keep",
+            HooksOnStop::Remove => "remove",
         }
     }
 }
@@ -185,6 +207,7 @@ impl Default for Config {
             packs: Packs::default(),
             rule_options: Tags::default().options(),
             reload: Reload::default(),
+            hooks_on_stop: HooksOnStop::default(),
             log: audit::Config::default(),
             settled: Settled::default(),
             organisation_rules: Vec::new(),

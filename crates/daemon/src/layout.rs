@@ -214,8 +214,13 @@ impl Layout {
     }
 
     /// Returns the files of the state: the journal, a damaged journal, and the file of the PIN.
-    pub fn kept_state(&self) -> [PathBuf; 3] {
-        [self.journal(), self.journal().with_extension(DAMAGED), self.secrets()]
+    pub fn kept_state(&self) -> [PathBuf; 4] {
+        [self.journal(), self.journal().with_extension(DAMAGED), self.secrets(), self.removed_hooks()]
+    }
+
+    /// Returns the list of the agents' hooks that a stop of the service has removed.
+    pub fn removed_hooks(&self) -> PathBuf {
+        self.state.join("removed_hooks.json")
     }
 
     /// Returns the file with the hash of the PIN, and the number of wrong PINs and passwords.

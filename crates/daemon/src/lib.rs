@@ -74,9 +74,9 @@ pub use applied::{AppliedError, read as read_applied};
 pub use castellan_plans::PLAN_BYTES_MAX;
 pub use compile::{Compiled, compile};
 pub use config::{
-    Config, ConfigError, EditError, KEYS, Key, KeyEdit, Kind, LayerText, Merge, Mistake, Place, Preset,
-    Reload, Setting, Settled, Sourced, Value, json_schema, markdown, presets, read_config, settable_key,
-    write_mode,
+    Config, ConfigError, EditError, HooksOnStop, KEYS, Key, KeyEdit, Kind, LayerText, Merge, Mistake, Place,
+    Preset, Reload, Setting, Settled, Sourced, Value, json_schema, markdown, presets, read_config,
+    settable_key, write_mode,
 };
 pub use containment::contained_settings;
 pub use control::{

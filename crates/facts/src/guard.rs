@@ -18,9 +18,13 @@ use pattern::{Pattern, Relation};
 /// others; it matches a file there only if it fits one of these names.
 const OWN_NAMES: &[&str] = &[
     "castellan",
+    "castellan-control.socket",
     "castellan-hook",
+    "castellan-hook.socket",
+    "castellan.service",
     "config.toml",
     "control.sock",
+    "dev.castellan.daemon.plist",
     "head",
     "hook.sock",
     "journal",

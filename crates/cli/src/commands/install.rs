@@ -15,13 +15,14 @@ use castellan_event::Mode;
 use castellan_wire::{Home, HomeArgument};
 
 use crate::agent_files::{AgentFiles, is_executable};
-use crate::commands::apply;
+use crate::commands::{apply, service as commands_service};
 use crate::directories::Directories;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
 use crate::platform::{account_named, check_runs};
 use crate::registration::Registration;
+use crate::service::{Choice, Service};
 use crate::{ask, in_force, launchers, presence, replace, sandbox, values};
 use report::Report;
 
@@ -47,6 +48,10 @@ pub(crate) struct Options {
     /// Also write launchers `castellan-claude` and `castellan-codex`, whose hooks no repository can disable
     #[arg(long)]
     launchers: bool,
+
+    /// Also make the daemon a service that starts at login (`castellan service install`)
+    #[arg(long, conflicts_with = "managed")]
+    service: bool,
 
     /// Only print the changes
     #[arg(long)]
@@ -98,6 +103,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if let Some(fault) = sandbox::fault(&sandbox::launcher_place()?) {
         let required = made.as_ref().is_some_and(|made| in_force::requires_sandbox(&made.layout));
         report.sandbox(fault, required);
+    }
+    if options.service {
+        report.service(install_service(&owner, options.dry_run));
     }
     let started = made.map_or(Ok(()), |made| start(&made, options, &mut report));
     // The changes are reported even if the daemon fails.
@@ -243,6 +251,13 @@ fn register(registration: &Registration, hook: &HookCommand, options: &Options, 
     }
 }
 
+/// Writes the files of a service. Returns those that changed.
+fn install_service(owner: &Owner, dry_run: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let layout = home::layout(&owner.home, owner.directories.as_ref(), owner.is_default)?;
+    let Choice { manager, .. } = commands_service::chosen(&layout, false)?;
+    commands_service::write(&layout, &Service::under(manager, layout.home())?, dry_run)
+}
+
 fn registration(agent: AgentId, managed: bool) -> anyhow::Result<Registration> {
     if managed {
         let (title, word) = (agent.title(), agent.word());
@@ -292,6 +307,11 @@ fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::R
         report.nothing_in_force(&status);
     } else if !is_outdated {
         report.rules(apply::apply_shipped(&made.layout, &client, &status));
+    }
+    if options.service
+        && let Some(service) = Service::installed(home)?
+    {
+        commands_service::take_over(&made.layout, &service).context("the service")?;
     }
     if let Some(mode) = options.mode.filter(|mode| mode.as_str() != status.mode) {
         client.set_mode(mode.as_str()).context("the mode")?;

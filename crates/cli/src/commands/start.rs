@@ -1,13 +1,17 @@
 //! `castellan start`: starts the daemon in the background, also after a `castellan stop`.
 
-use crate::commands::status;
+use crate::commands::{service, status};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch::{self, Started};
 use crate::output::{WARNING, counted};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
-    let how = match launch::start(global.layout()?.home())? {
+    let layout = global.layout()?;
+    for title in service::restore_hooks(&layout)? {
+        global.note(&format!("{title} is guarded again"))?;
+    }
+    let how = match launch::start(layout.home())? {
         Started::Now => "started",
         Started::Before => "already running",
     };

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::guard::{Fault, Guard};
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted};
+use crate::service::Service;
 
 /// Options of `castellan status`.
 #[derive(Debug, clap::Args)]
@@ -97,6 +98,9 @@ fn write_report(out: &mut impl Write, global: &Global, report: Option<&StatusRep
         row("log", &format!("{}, {}", report.log, counted(report.log_last_seq, "record"))),
         row("home", &home),
     ];
+    if let Some(service) = Service::installed(layout.home())? {
+        rows.push(row("service", &format!("{}, {}", service.manager.title(), service.name())));
+    }
     rows.extend(noticed(report));
     Ok(output::write_table(out, &rows)?)
 }

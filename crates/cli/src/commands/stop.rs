@@ -7,7 +7,7 @@ use castellan_wire::WireError;
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::{ask, launch, presence};
+use crate::{ask, launch, presence, service};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
@@ -22,15 +22,18 @@ pub(crate) fn stop(layout: &Layout) -> anyhow::Result<()> {
     match client.stop() {
         // An ending daemon may close the connection before it answers.
         Ok(()) | Err(ControlError::Wire(WireError::Closed)) => {
-            launch::await_end(layout.home(), &client, None)
+            // A service manager would start the daemon again, or keep its sockets open.
+            let of_service = service::stop(layout.home());
+            launch::await_end(layout.home(), &client, None)?;
+            of_service
         }
         Err(ControlError::NotRunning) => {
             presence::require_here()?;
             let marker = layout.home().stopped_marker();
-            match marker.parent().is_some_and(|dir| dir.exists()) {
-                true => write_private(&marker, b"").with_context(|| format!("`{}`", marker.display())),
-                false => Ok(()),
+            if marker.parent().is_some_and(|dir| dir.exists()) {
+                write_private(&marker, b"").with_context(|| format!("`{}`", marker.display()))?;
             }
+            service::stop(layout.home())
         }
         Err(error) => Err(error.into()),
     }

@@ -10,12 +10,13 @@ use castellan_daemon::Layout;
 use castellan_wire::Home;
 
 use crate::agent_files::AgentFiles;
-use crate::commands::stop;
+use crate::commands::{service, stop};
 use crate::edit::{Edited, backups};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, Cell, ERROR};
 use crate::registration::Registration;
+use crate::service::Service;
 use crate::{launch, launchers, presence, values};
 
 /// Options of `castellan uninstall`.
@@ -126,6 +127,11 @@ fn stop(layout: &Layout, options: &Options, undone: &mut Undone) -> anyhow::Resu
         stop::stop(layout)?;
     }
     undone.rows.push(vec!["daemon stopped".into()]);
+    if let Some(service) = Service::installed(layout.home())? {
+        let removed = service::remove(layout, &service, options.dry_run).context("the service stays")?;
+        let row = |file: &PathBuf| vec!["service removed".into(), file.display().to_string().into()];
+        undone.rows.extend(removed.iter().map(row));
+    }
     if options.purge {
         let paths = own_paths(layout);
         if !options.dry_run {

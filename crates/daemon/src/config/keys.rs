@@ -3,6 +3,7 @@
 
 mod boundary;
 mod sandbox;
+mod service;
 mod undo;
 
 use std::sync::LazyLock;
@@ -92,6 +93,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         .chain(sandbox::KEYS)
         .chain(boundary::KEYS)
         .chain(undo::KEYS)
+        .chain(service::KEYS)
         .chain(AFTER_SANDBOX)
         .copied();
     before.chain(packs).chain(AFTER_PACKS.iter().copied()).collect()

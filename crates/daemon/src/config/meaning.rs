@@ -18,9 +18,11 @@ use castellan_rules::{Engine, Matching, Options, Priority};
 
 use super::merge::{OFF, Settled, Sourced};
 use super::text::Value;
-use super::{Config, Reload};
+use super::{Config, HooksOnStop, Reload};
 use crate::limits::ASK_WAIT_S_MAX;
 use crate::packs::Packs;
+
+const HOOKS_ON_STOP: &[(&str, HooksOnStop)] = &[("keep", HooksOnStop::Keep), ("remove", HooksOnStop::Remove)];
 
 const RELOADS: &[(&str, Reload)] = &[("apply", Reload::Apply), ("watch", Reload::Watch)];
 
@@ -34,6 +36,7 @@ pub(super) fn config(settled: Settled) -> Result<Config, String> {
         rule_options: Options { tags: settings.tags.words(), ..rule_options(&settled)? },
         settings,
         reload: chosen(&settled, "rules.reload", RELOADS)?,
+        hooks_on_stop: chosen(&settled, "service.hooks_on_stop", HOOKS_ON_STOP)?,
         log: log(&settled),
         settled,
         organisation_rules: Vec::new(),

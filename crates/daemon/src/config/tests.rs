@@ -32,6 +32,7 @@ fn the_defaults_of_the_table_are_those_of_the_code() {
         packs: Packs::default(),
         rule_options: Tags::default().options(),
         reload: Reload::default(),
+        hooks_on_stop: HooksOnStop::default(),
         log: audit::Config::default(),
         settled: Settled::default(),
         organisation_rules: Vec::new(),

@@ -71,6 +71,12 @@ pub(super) const OWN: &[Row] = &[
     row(Scope::Castellan, "castellan's own files", &[
         "~/.local/share/castellan/**", "~/.local/state/castellan/**", "~/.config/castellan/**",
     ]),
+    row(Scope::Castellan, "castellan's service", &[
+        "~/.config/systemd/user/castellan.service", "~/.config/systemd/user/castellan-hook.socket",
+        "~/.config/systemd/user/castellan-control.socket", "~/.config/systemd/user/castellan.service.d/**",
+        "~/.config/systemd/user/castellan-hook.socket.d/**", "~/.config/systemd/user/castellan-control.socket.d/**",
+        "~/Library/LaunchAgents/dev.castellan.daemon.plist",
+    ]),
     row(Scope::Castellan, "castellan's programs", &[
         "**/bin/castellan", "**/bin/castellan-hook", "~/.local/bin/castellan", "~/.local/bin/castellan-hook", "**/bin/castellan-sandbox",
         "~/.local/bin/castellan-sandbox",

@@ -15,6 +15,7 @@ use rustix::fs::Access;
 use super::Check;
 use crate::agent_files::is_executable;
 use crate::commands::log::problems;
+use crate::commands::service::shown_service;
 use crate::commands::status::{WATCHED, waiting};
 use crate::in_force;
 use crate::launch;
@@ -33,6 +34,7 @@ pub(super) fn checks(layout: &Layout) -> anyhow::Result<Vec<Check>> {
     checks.extend(directories(layout));
     let status = ControlClient::new(layout.home().clone()).status();
     checks.extend(daemon(layout.home(), &status));
+    checks.extend(service_check(layout, status.is_ok()));
     checks.extend(rules(layout, status.as_ref().ok()));
     checks.extend(log(&layout.log(), status.as_ref().ok()));
     Ok(checks)
@@ -142,6 +144,15 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
         checks.push(Check::doubtful("daemon", what, "castellan log"));
     }
     checks
+}
+
+/// Checks the service, if one is installed.
+fn service_check(layout: &Layout, is_running: bool) -> Option<Check> {
+    let (what, is_whole) = shown_service(layout, is_running)?;
+    Some(match is_whole {
+        true => Check::good("service", what),
+        false => Check::doubtful("service", what, "castellan service status"),
+    })
 }
 
 fn socket_check(socket: &Path) -> Check {

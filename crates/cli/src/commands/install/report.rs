@@ -1,7 +1,7 @@
 //! The report of an install for people: changes, failures, the undo command and remaining weaknesses.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use castellan_agents::{AgentId, HookCommand, machine_family, needs_trust};
 use castellan_daemon::{Shipped, StatusReport};
@@ -156,6 +156,22 @@ impl Report {
             false => "castellan apply".to_owned(),
         };
         self.failures.push(format!("no rules are in force, all but reading is denied: {why}"));
+    }
+
+    /// Adds the files of a new service.
+    pub(super) fn service(&mut self, written: anyhow::Result<Vec<PathBuf>>) {
+        match written {
+            Ok(files) => {
+                for file in files {
+                    self.row("service", &file, "starts the daemon at login, and again when it ends");
+                }
+            }
+            Err(error) => {
+                let why = output::message(&error);
+                self.failures
+                    .push(format!("the daemon is no service: {why}; then castellan service install"));
+            }
+        }
     }
 
     pub(super) fn mode(&mut self, mode: Mode) {
