@@ -103,6 +103,11 @@ fn install(global: &Global, options: &Install) -> anyhow::Result<Exit> {
         global.message(NOTE, note)?;
     }
     let service = Service::under(manager, layout.home())?;
+    let is_outside = || Ok::<_, anyhow::Error>(global.client()?.is_running() && !service.state()?.is_active);
+    if !options.dry_run && is_outside()? {
+        // That daemon ends: without a person, nothing changes.
+        presence::require_here()?;
+    }
     for file in write(&layout, &service, options.dry_run)? {
         let what = if options.dry_run { "would be written" } else { "written" };
         global.note(&format!("{what}: {}", file.display()))?;
