@@ -1,7 +1,16 @@
-//! castellan as a service: how a daemon gets its sockets, and how the next one takes over.
+//! castellan as a service: with programs in the place of `systemctl` and `launchctl` that record what they are asked, with
+//! castellan's own supervising process, and with a real systemd in a namespace. How a daemon gets its sockets, and how the
+//! next one takes over. Pauses, and hooks that follow the service.
 #![cfg(test)]
 
 mod activation;
+mod background;
+mod hooks;
+mod launchd;
+mod managed;
+mod pause;
+mod real;
 mod rig;
+mod systemd;
 mod upgrade;
 mod versions;

@@ -1,9 +1,9 @@
 //! castellan's own supervising process, where no service manager is: it starts the daemon again when the daemon ends, and
 //! ends itself after a deliberate stop. It must not know agents.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -62,6 +62,7 @@ pub(crate) fn supervise(home: &Home) -> anyhow::Result<Exit> {
     // A session of its own: the end of the terminal that started it does not end it.
     let _ = rustix::process::setsid();
     let at = || format!("`{}`", lock_file(home).display());
+    DirBuilder::new().recursive(true).mode(0o700).create(home.run()).with_context(at)?;
     let Some(_lock) = lock(home).with_context(at)? else { return Ok(Exit::AlreadyRunning) };
     let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGINT]).context("the signals")?;
     let mut pause = RESTART_PAUSE;

@@ -40,7 +40,9 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
 pub(super) fn run(program: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> anyhow::Result<Ran> {
     let shown = || format!("`{} {}`", program.display(), words.join(" "));
     // Files, not pipes: a process that the program leaves behind could keep a pipe open.
-    let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let file =
+        || tempfile::tempfile().context("no temporary file can be made: set `TMPDIR` to a folder of yours");
+    let (stdout, stderr) = (file()?, file()?);
     let mut command = Command::new(program);
     command.args(words).envs(variables.iter().cloned());
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
