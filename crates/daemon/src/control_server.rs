@@ -231,13 +231,7 @@ impl ControlServer {
             ControlRequest::Edit { key, edit, shown } => self.switch(key, edit, Some(shown), peer)?,
             ControlRequest::EndTrial => self.end_trial(peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,
-            ControlRequest::Stop => {
-                self.check_presence("stop", "", peer)?;
-                let marker = self.layout.home().stopped_marker();
-                let marked =
-                    write_private(&marker, b"").map_err(|error| format!("`{}`: {error}", marker.display()));
-                self.conclude("stop", "", peer, marked)?;
-            }
+            ControlRequest::Stop => self.stop(peer)?,
             ControlRequest::Restart => {
                 self.check_presence("restart", "", peer)?;
                 self.conclude("restart", "", peer, Ok(()))?;
@@ -249,6 +243,14 @@ impl ControlServer {
             }
         }
         Ok(ControlResponse::Done)
+    }
+
+    /// Writes the mark of a deliberate stop, after a user presence check.
+    fn stop(&self, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        self.check_presence("stop", "", peer)?;
+        let marker = self.layout.home().stopped_marker();
+        let marked = write_private(&marker, b"").map_err(|error| format!("`{}`: {error}", marker.display()));
+        self.conclude("stop", "", peer, marked)
     }
 
     /// Applies files after a user presence check, whatever they contain: only a person can judge what they loosen.

@@ -325,6 +325,9 @@ pub(crate) const AGENTS_PER_RUN_MAX: usize = 1024;
 /// Halts in force at a time: one of all agents includes every other one.
 pub(crate) const HALTS_MAX: usize = 256;
 
+/// Bytes of the kernel's file about a process: some 60 lines.
+pub(crate) const STATUS_BYTES_MAX: u64 = 16 * 1024;
+
 /// Seconds of the longest pause: half a working day. A longer one is `castellan mode`, which says so at each look.
 pub const PAUSE_S_MAX: u64 = 4 * 60 * 60;
 

@@ -108,7 +108,9 @@ fn install(global: &Global, options: &Install) -> anyhow::Result<Exit> {
         // That daemon ends: without a person, nothing changes.
         presence::require_here()?;
     }
-    for file in write(&layout, &service, options.dry_run)? {
+    let was_active = service.state().is_ok_and(|state| state.is_active);
+    let written = write(&layout, &service, options.dry_run)?;
+    for file in &written {
         let what = if options.dry_run { "would be written" } else { "written" };
         global.note(&format!("{what}: {}", file.display()))?;
     }
@@ -120,6 +122,10 @@ fn install(global: &Global, options: &Install) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     take_over(&layout, &service)?;
+    if was_active && !written.is_empty() {
+        let restart = "the service still runs by the files of before: `castellan service stop`, then `start`";
+        global.message(NOTE, restart)?;
+    }
     let name = service.name();
     global.note(&format!("{} keeps the daemon running ({name})", manager.title()))?;
     global.note(&format!("undo: {}", global.command(&["service", "uninstall"])))?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use castellan_daemon::Layout;
+use castellan_daemon::{Config, Layout};
 use castellan_event::PartsHash;
 use castellan_policy::Presence;
 use castellan_wire::Home;
@@ -41,10 +41,12 @@ impl Definition {
 }
 
 impl Rights {
-    /// Returns the rights that the settings in force need.
+    /// Returns the rights that the settings need: those in force, and those on disk. These can come into force only once
+    /// the daemon has the rights to check a password.
     pub(crate) fn of(layout: &Layout) -> Rights {
-        let in_force = InForce::read(layout);
-        match in_force.is_ok_and(|set| set.config.settings.presence == Presence::Password) {
+        let is_password = |config: &Config| config.settings.presence == Presence::Password;
+        let in_force = InForce::read(layout).is_ok_and(|set| is_password(&set.config));
+        match in_force || Config::of_home(layout).is_ok_and(|config| is_password(&config)) {
             true => Rights::Passwords,
             false => Rights::Few,
         }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::limits::PASSWORD_BYTES_MAX;
+use crate::limits::{PASSWORD_BYTES_MAX, STATUS_BYTES_MAX};
 use crate::platform;
 use crate::timed::wait_or_kill;
-use castellan_files::Guard;
+use castellan_files::{Guard, of_system};
 
 /// Install paths on common systems. `PATH` is not used, because it comes from the process that started the daemon.
 const HELPERS: &[&str] = &[
@@ -42,6 +42,12 @@ impl Account {
         let until = Instant::now() + time;
         if !cfg!(target_os = "linux") {
             return Err("this system has no helper for that: use `presence_check = \"pin\"`".to_owned());
+        }
+        let status = of_system("/proc/self/status", STATUS_BYTES_MAX).unwrap_or_default();
+        if may_gain_nothing(&String::from_utf8_lossy(&status)) {
+            let why = "this daemon may gain no rights, so the system's helper cannot check: run `castellan service install` \
+                       with `presence_check = \"password\"` in `config.toml`, or use \"pin\"";
+            return Err(why.to_owned());
         }
         let helper = HELPERS.iter().map(Path::new).find(|helper| helper.exists());
         let helper =
@@ -99,6 +105,12 @@ impl Account {
     }
 }
 
+/// Reads the kernel's file about a process: reports whether no program that it starts gets more rights than it has.
+fn may_gain_nothing(status: &str) -> bool {
+    let value = status.lines().find_map(|line| line.strip_prefix("NoNewPrivs:"));
+    value.is_some_and(|value| value.trim() == "1")
+}
+
 /// Runs a command with `input` in a pipe, and returns its exit code; `None` when a signal ended it.
 fn run(mut command: Command, input: &[u8], time: Duration) -> io::Result<Option<i32>> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -122,6 +134,15 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    #[test]
+    fn a_process_that_may_gain_no_rights_is_known() {
+        for (status, expected) in
+            [("Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\n", true), ("NoNewPrivs:\t0\n", false), ("", false)]
+        {
+            assert_eq!(may_gain_nothing(status), expected, "{status}");
+        }
+    }
 
     fn account() -> Account {
         Account { helper: "/none/unix_chkpwd".into(), name: "ada".into(), until: Instant::now() }
