@@ -1,8 +1,8 @@
-//! Starts the daemon of a home from the running `castellan`, and waits for its start or end.
+//! Spawns the daemon of a home from the running `castellan`, and waits for its start or end. Must not know services.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,62 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use castellan_daemon::ControlClient;
 use castellan_files::{Links, at_most, open_to_read, open_with};
-use castellan_wire::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, connect};
+use castellan_wire::{DAEMON_ENVIRONMENT, Home, connect};
 
 use crate::limits::{DAEMON_STDERR_BYTES_MAX, POLL, START_TIME, STOP_TIME};
-use crate::output::{self, WARNING, printable_lines};
-use crate::service;
-
-/// The result of [`start`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Started {
-    Now,
-    Before,
-}
-
-/// Starts the daemon of `home` unless one listens. Clears the mark of an intended stop.
-pub(crate) fn start(home: &Home) -> anyhow::Result<Started> {
-    DirBuilder::new().recursive(true).mode(0o700).create(home.run()).with_context(|| at(&home.run()))?;
-    let marker = home.stopped_marker();
-    match std::fs::remove_file(&marker) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).context(at(&marker)),
-        _ => {}
-    }
-    if listens(home) {
-        return Ok(Started::Before);
-    }
-    match service::start(home) {
-        Ok(true) => return await_start(home).map(|()| Started::Now),
-        Ok(false) => {}
-        // A daemon without its service protects as well.
-        Err(error) => {
-            let text = format!("the daemon starts without its service: {}", output::message(&error));
-            output::write_messages(&mut anstream::stderr(), WARNING, &[text])?;
-        }
-    }
-    let mut daemon = spawn(home, &[], Stdio::null())?;
-    let until = Instant::now() + START_TIME;
-    while Instant::now() < until {
-        if listens(home) {
-            return Ok(Started::Now);
-        }
-        match daemon.try_wait().context("the daemon")? {
-            None => {}
-            // A hook has started another daemon that will listen soon, or an ending daemon still holds the lock.
-            Some(status) if status.code() == Some(DAEMON_ALREADY_RUNS) => {
-                daemon = spawn(home, &[], Stdio::null())?
-            }
-            Some(_) if listens(home) => return Ok(Started::Now),
-            Some(_) => bail!("the daemon did not start: {}", last_words(home)),
-        }
-        std::thread::sleep(POLL);
-    }
-    bail!(
-        "the daemon did not listen within {} s; look at `{}`",
-        START_TIME.as_secs(),
-        home.daemon_stderr().display()
-    )
-}
+use crate::output::printable_lines;
 
 /// Waits until a daemon of `home` listens that another program starts.
 pub(crate) fn await_start(home: &Home) -> anyhow::Result<()> {
@@ -73,14 +21,6 @@ pub(crate) fn await_start(home: &Home) -> anyhow::Result<()> {
         true => Ok(()),
         false => bail!("the daemon did not listen within {} s: {}", START_TIME.as_secs(), last_words(home)),
     }
-}
-
-/// Starts the daemon of `home` if none listens, unless a person stopped it.
-pub(crate) fn ensure(home: &Home, client: &ControlClient) -> anyhow::Result<()> {
-    if client.is_running() || home.stopped_marker().exists() {
-        return Ok(());
-    }
-    start(home).map(drop)
 }
 
 /// Waits until the daemon of `home` has ended. With a process id, a replacement daemon that a hook started also proves
@@ -102,7 +42,8 @@ pub(crate) fn beside(name: &str) -> anyhow::Result<PathBuf> {
     Ok(dir.join(name))
 }
 
-fn listens(home: &Home) -> bool {
+/// Reports whether a process listens for hooks.
+pub(crate) fn listens(home: &Home) -> bool {
     connect(&home.hook_socket()).is_ok()
 }
 

@@ -11,7 +11,7 @@ use castellan_daemon::{ControlClient, ControlError, SocketsOf};
 use castellan_wire::{Home, WireError};
 
 use crate::limits::{HANDOVER_TIME, POLL};
-use crate::{launch, service};
+use crate::{launch, service, starting};
 
 /// Replaces the daemon of `home`, or starts one. Requires a person if one runs.
 pub(crate) fn daemon(home: &Home, client: &ControlClient) -> anyhow::Result<()> {
@@ -23,7 +23,7 @@ pub(crate) fn daemon(home: &Home, client: &ControlClient) -> anyhow::Result<()> 
     }
     match client.hand_over() {
         Ok(connection) => take_over(home, client, connection),
-        Err(ControlError::NotRunning) => launch::start(home).map(drop),
+        Err(ControlError::NotRunning) => starting::start(home).map(drop),
         Err(error) => Err(error.into()),
     }
 }
@@ -35,7 +35,7 @@ fn end_and_start(home: &Home, client: &ControlClient, before: Option<u32>) -> an
         Err(ControlError::NotRunning) => {}
         Err(error) => return Err(error.into()),
     }
-    launch::start(home).map(drop)
+    starting::start(home).map(drop)
 }
 
 /// Starts the next daemon, and waits until it serves.

@@ -54,7 +54,7 @@ use crate::limits::STREAM_END_TIME;
 use crate::random::random_id;
 use crate::sandbox::Prepared;
 use crate::signals;
-use crate::{launch as daemon_launch, plan_file, platform};
+use crate::{plan_file, platform, starting};
 
 pub(crate) use begin::{BEGIN, begin};
 
@@ -92,7 +92,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     platform::check_runs()?;
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
-    daemon_launch::ensure(layout.home(), &client)?;
+    starting::ensure(layout.home(), &client)?;
     let in_force = client.sandbox()?;
     let is_sandboxed = options.sandbox || in_force.mode != SandboxMode::Off.as_str();
     let run = client.start_run(options.profile.map(|profile| profile.as_str()), false)?;

@@ -9,7 +9,7 @@ use castellan_daemon::{ControlClient, ControlError, EndedProcess, HaltOf, HaltRe
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{WARNING, printable};
-use crate::{launch, values};
+use crate::{starting, values};
 
 /// Options of `castellan halt`.
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let client = global.client()?;
     let report = match halt(&client, &of, options.kill) {
         Err(ControlError::NotRunning) => {
-            launch::start(global.layout()?.home())?;
+            starting::start(global.layout()?.home())?;
             halt(&client, &of, options.kill)?
         }
         halted => halted?,

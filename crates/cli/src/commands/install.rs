@@ -19,10 +19,11 @@ use crate::commands::{apply, service as commands_service};
 use crate::directories::Directories;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::launch::{self, Started};
+use crate::launch;
 use crate::platform::{account_named, check_runs};
 use crate::registration::Registration;
 use crate::service::{Choice, Service};
+use crate::starting::{self, Started};
 use crate::{ask, in_force, launchers, presence, replace, sandbox, values};
 use report::Report;
 
@@ -284,7 +285,7 @@ fn is_led_to(home: &Path) -> anyhow::Result<bool> {
 /// a milder mode requires a person.
 fn start(made: &home::Made, options: &Options, report: &mut Report) -> anyhow::Result<()> {
     let home = made.layout.home();
-    let started = launch::start(home)?;
+    let started = starting::start(home)?;
     let client = ControlClient::with_person(home.clone(), ask::known);
     let mut status = client.status()?;
     match (started, Age::of(&status.version)) {

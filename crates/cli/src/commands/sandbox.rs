@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{self, WARNING, write_messages};
 use crate::sandbox::{self, Request};
-use crate::{launch, values};
+use crate::{starting, values};
 
 /// Options of `castellan sandbox`.
 #[derive(Debug, clap::Args)]
@@ -113,7 +113,7 @@ fn probe(global: &Global, options: &Probe) -> anyhow::Result<Exit> {
 /// Runs a command. The process is registered as a run, so that agents below it are known to be in a sandbox.
 fn start(global: &Global, run: &Run) -> anyhow::Result<Exit> {
     let (layout, client) = (global.layout()?, global.client()?);
-    launch::ensure(layout.home(), &client)?;
+    starting::ensure(layout.home(), &client)?;
     client.start_run(None, false)?;
     let mut in_force = client.sandbox()?;
     if let Some(files) = run.policy {

@@ -1,6 +1,5 @@
 //! `castellan service`: the daemon as a service of the user.
 
-mod hooks;
 mod status;
 
 use std::path::PathBuf;
@@ -14,10 +13,10 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::in_force::InForce;
 use crate::output::{self, NOTE, WARNING};
+use crate::removed_hooks::{self, Removed};
 use crate::service::{self, Choice, Manager, Service};
-use crate::{ask, launch, presence};
+use crate::{ask, launch, presence, starting};
 
-pub(crate) use hooks::restore as restore_hooks;
 pub(crate) use status::shown as shown_service;
 
 /// Subcommands of `castellan service`.
@@ -199,8 +198,8 @@ fn uninstall(global: &Global, options: &Uninstall) -> anyhow::Result<Exit> {
         global.note(&format!("{what}: {}", file.display()))?;
     }
     if !options.dry_run && !layout.home().stopped_marker().exists() {
-        hooks::restore(&layout)?;
-        launch::start(layout.home())?;
+        removed_hooks::restore(&layout)?;
+        starting::start(layout.home())?;
         global.note("the daemon runs without a service; hooks start it again when it ends")?;
     }
     Ok(Exit::Done)
@@ -244,10 +243,10 @@ fn stop(global: &Global) -> anyhow::Result<Exit> {
     // Settings that cannot be read remove nothing.
     let policy = InForce::read(&layout).map_or(HooksOnStop::Keep, |in_force| in_force.config.hooks_on_stop);
     let removed = match policy {
-        HooksOnStop::Keep => hooks::Removed::default(),
+        HooksOnStop::Keep => Removed::default(),
         HooksOnStop::Remove => {
             presence::require(std::slice::from_ref(layout.home()), "service stop: hooks are removed")?;
-            hooks::remove(&layout)?
+            removed_hooks::remove(&layout)?
         }
     };
     let stopped = stop::stop(&layout);

@@ -1,17 +1,18 @@
 //! `castellan start`: starts the daemon in the background, also after a `castellan stop`.
 
-use crate::commands::{service, status};
+use crate::commands::status;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::launch::{self, Started};
 use crate::output::{WARNING, counted};
+use crate::removed_hooks;
+use crate::starting::{self, Started};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
-    for title in service::restore_hooks(&layout)? {
+    for title in removed_hooks::restore(&layout)? {
         global.note(&format!("{title} is guarded again"))?;
     }
-    let how = match launch::start(layout.home())? {
+    let how = match starting::start(layout.home())? {
         Started::Now => "started",
         Started::Before => "already running",
     };

@@ -5,11 +5,11 @@ use std::io::Write;
 use castellan_daemon::{HooksOnStop, Layout};
 use serde_json::{Value as Json, json};
 
-use super::hooks;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::in_force::InForce;
 use crate::output::{self, Cell, GOOD, WARN, printable};
+use crate::removed_hooks;
 use crate::service::{Found, Service, State};
 
 /// Options of `castellan service status`.
@@ -90,7 +90,7 @@ impl Report {
         }
         let in_force = InForce::read(layout);
         let hooks_on_stop = in_force.map_or(HooksOnStop::Keep, |in_force| in_force.config.hooks_on_stop);
-        let removed = hooks::removed(layout);
+        let removed = removed_hooks::removed(layout);
         Ok(Report { service, files, state, is_running, hooks_on_stop, removed, problems })
     }
 

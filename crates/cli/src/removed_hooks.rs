@@ -25,14 +25,14 @@ struct Hook {
 
 /// The result of [`remove`].
 #[derive(Debug, Default)]
-pub(super) struct Removed {
+pub(crate) struct Removed {
     /// The agents that are not guarded any more.
-    pub(super) titles: Vec<&'static str>,
-    pub(super) failures: Vec<String>,
+    pub(crate) titles: Vec<&'static str>,
+    pub(crate) failures: Vec<String>,
 }
 
 /// Removes the hooks of the user's settings that lead to this home. Those of the whole machine stay.
-pub(super) fn remove(layout: &Layout) -> anyhow::Result<Removed> {
+pub(crate) fn remove(layout: &Layout) -> anyhow::Result<Removed> {
     let mut hooks = read(layout)?;
     let mut registrations = Vec::new();
     for agent in AgentId::ALL {
@@ -78,7 +78,7 @@ pub(crate) fn restore(layout: &Layout) -> anyhow::Result<Vec<&'static str>> {
 }
 
 /// Returns the agents whose hooks a stop has removed.
-pub(super) fn removed(layout: &Layout) -> Vec<String> {
+pub(crate) fn removed(layout: &Layout) -> Vec<String> {
     read(layout).unwrap_or_default().into_iter().map(|hook| hook.agent).collect()
 }
 
