@@ -60,7 +60,7 @@ mod tests {
         layout.create().unwrap();
         assert_eq!(check(&layout), Ok(()));
         let header = |version: u64| format!("{{\"castellan_journal\":{version},\"more\":1}}\n");
-        for (version, is_newer) in [(1, false), (6, false), (7, true), (u64::MAX, true)] {
+        for (version, is_newer) in [(1, false), (7, false), (8, true), (u64::MAX, true)] {
             write_private(&layout.journal(), header(version).as_bytes()).unwrap();
             let expected = Newer { file: layout.journal(), version };
             assert_eq!(check(&layout).err(), is_newer.then_some(expected), "{version}");
@@ -68,7 +68,7 @@ mod tests {
         let why = check(&layout).unwrap_err().to_string();
         assert!(why.contains("install that castellan again") && why.contains("move the file away"), "{why}");
         // Other damage is no newer format.
-        for damaged in ["", "{}\n", "nonsense\n", "{\"castellan_journal\":7}"] {
+        for damaged in ["", "{}\n", "nonsense\n", "{\"castellan_journal\":8}"] {
             write_private(&layout.journal(), damaged.as_bytes()).unwrap();
             assert_eq!(check(&layout), Ok(()), "{damaged:?}");
         }

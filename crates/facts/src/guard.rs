@@ -33,6 +33,9 @@ const OWN_NAMES: &[&str] = &[
     "self.yaml",
 ];
 
+/// The directory of files that only macOS has.
+const MACOS: &str = "Library/";
+
 /// The verb of a write that only a container may do.
 pub(crate) const BOUND: &str = "mount";
 
@@ -56,8 +59,18 @@ struct File {
     path: Cow<'static, str>,
     /// Everything below it is guarded, too.
     is_deep: bool,
-    /// It belongs to the project: here only a pattern reaches it, and only if the file exists.
-    is_optional: bool,
+    reached: Reached,
+}
+
+/// The paths that reach a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// Every path.
+    Always,
+    /// Its name, and a pattern if the file exists: it is of another system, and `*` may match its directory.
+    ByNameIfAbsent,
+    /// Only a pattern, and only if the file exists: it belongs to the project.
+    ByPattern,
 }
 
 /// A path in the forms in which a guarded file is looked for.
@@ -89,13 +102,15 @@ impl Guarded {
         let root = shared("");
         let file = |guard, directory: &Rc<str>, path: &'static str, is_deep| {
             let (directory, path) = (Rc::clone(directory), places.comparable(path));
-            File { guard, directory, path, is_deep, is_optional: false }
+            File { guard, directory, path, is_deep, reached: Reached::Always }
         };
         let own = places.castellan.iter().map(|path| file(Guard::Castellan, &shared(path), "", true));
         let mut files: Vec<File> = own.collect();
         for path in scope::own_below_home() {
             let all = at_home(path, places);
-            files.extend(all.map(|(above, path)| file(Guard::Castellan, &shared(above), path, true)));
+            let reached = if path.starts_with(MACOS) { Reached::ByNameIfAbsent } else { Reached::Always };
+            let own = |(above, path)| File { reached, ..file(Guard::Castellan, &shared(above), path, true) };
+            files.extend(all.map(own));
         }
         files.push(file(Guard::Hooks, &root, MANAGED_FOLDER, true));
         let mut anywhere = Vec::new();
@@ -111,7 +126,7 @@ impl Guarded {
                     Place::User => files.extend(own.iter().map(hooks)),
                     Place::Workspace => {
                         let of_project = workspace.iter().map(hooks);
-                        files.extend(of_project.map(|file| File { is_optional: true, ..file }));
+                        files.extend(of_project.map(|file| File { reached: Reached::ByPattern, ..file }));
                         anywhere.push(hooks(&root));
                     }
                     Place::CommandLine | Place::Plugin => {}
@@ -157,14 +172,13 @@ impl Guarded {
         reach: Reach,
         is_there: &mut dyn FnMut(String) -> bool,
     ) -> Option<Guard> {
-        let found = self.files.iter().find(|file| match file.is_optional {
+        let mut exists = |file: &File| is_there(file.names().flat_map(|name| ["/", name]).collect());
+        let found = self.files.iter().find(|file| match (file.reached, pattern.is_open()) {
+            (Reached::Always, _) | (Reached::ByNameIfAbsent, false) => file.is_reached(pattern, reach),
+            (Reached::ByNameIfAbsent, true) => file.is_reached(pattern, reach) && exists(file),
             // An agent that changes the directory of a project by name knows its content.
-            true => {
-                pattern.is_open()
-                    && file.is_reached(pattern, Reach::File)
-                    && is_there(file.names().flat_map(|name| ["/", name]).collect())
-            }
-            false => file.is_reached(pattern, reach),
+            (Reached::ByPattern, false) => false,
+            (Reached::ByPattern, true) => file.is_reached(pattern, Reach::File) && exists(file),
         });
         found.map(|file| file.guard)
     }
@@ -282,6 +296,9 @@ mod tests {
             ("/home/u/**/*.toml", OWN),
             ("/home/u/.config/**/*.toml", OWN),
             ("/home/u/.local/bin/cast*", OWN),
+            ("/home/u/.config/systemd/user/castellan.service", OWN),
+            ("/home/u/.config/systemd/user/cast*", OWN),
+            ("/home/u/.config/systemd/user/app.service", None),
             ("/home/u/app/**/*.json", HOOKS),
             ("/home/u/app/**/*.toml", None),
             ("/srv/x/.c+(laude)/settings.json", HOOKS),
@@ -310,6 +327,9 @@ mod tests {
             ("/home/u/.codex", HOOKS),
             ("/data/claude", HOOKS),
             ("/home/u/.config", OWN),
+            ("/home/u/.config/systemd", OWN),
+            ("/home/u/.config/systemd/user/app.service.d", None),
+            ("/home/u/Library/LaunchAgents", OWN),
             ("/home/u/.local", OWN),
             ("/home/u/.local/bin", OWN),
             ("/etc", HOOKS),

@@ -369,14 +369,14 @@ fn a_journal_of_the_first_version_is_read() {
     memory.save().unwrap();
     drop(memory);
     let text = std::fs::read_to_string(&path).unwrap();
-    let before = text.replacen("\"castellan_journal\":6", "\"castellan_journal\":1", 1);
+    let before = text.replacen("\"castellan_journal\":7", "\"castellan_journal\":1", 1);
     let before = before.replace("\"is_at_prompt\":false,", "");
     assert!(!before.contains("is_at_prompt") && before != text, "{text}");
     std::fs::write(&path, before).unwrap();
     let (mut memory, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert_eq!(trouble, None);
     assert!(taken(&mut memory).is_some());
-    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":6"));
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("{\"castellan_journal\":7"));
 }
 
 /// Version 2 calls a block `bar`.
@@ -394,7 +394,7 @@ fn a_journal_of_the_version_before_is_read() {
     let (_, trouble) = Memory::open(path.clone(), false, 1).unwrap();
     assert_eq!(trouble, None);
     let written = std::fs::read_to_string(&path).unwrap();
-    assert!(written.starts_with("{\"castellan_journal\":6"), "{written}");
+    assert!(written.starts_with("{\"castellan_journal\":7"), "{written}");
     assert!(written.contains("\"consequence\":{\"ceiling\":null,\"block\":\"it ran rm\"}"), "{written}");
 }
 
@@ -408,8 +408,8 @@ fn a_state_that_is_lost_makes_nothing_looser() {
     check_lost(|path| put(path, "[1]\n".to_owned()), "no journal");
     check_lost(|path| put(path, "\n".to_owned()), "line 1");
     check_lost(
-        |path| put(path, text(path).replacen("\"castellan_journal\":6", "\"castellan_journal\":7", 1)),
-        "its version is 7",
+        |path| put(path, text(path).replacen("\"castellan_journal\":7", "\"castellan_journal\":8", 1)),
+        "its version is 8",
     );
     check_lost(
         |path| put(path, text(path).replacen("\"boot\"", "\"bot\"", 1)),
