@@ -107,7 +107,7 @@ fn install(global: &Global, options: &Install) -> anyhow::Result<Exit> {
         // That daemon ends: without a person, nothing changes.
         presence::require_here()?;
     }
-    let was_active = service.state().is_ok_and(|state| state.is_active);
+    let was_active = !options.dry_run && service.state().is_ok_and(|state| state.is_active);
     let written = write(&layout, &service, options.dry_run)?;
     for file in &written {
         let what = if options.dry_run { "would be written" } else { "written" };
