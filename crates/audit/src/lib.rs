@@ -11,6 +11,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod clean;
+mod copied;
 mod error;
 mod follow;
 mod head;
@@ -29,6 +30,7 @@ mod verify;
 pub mod wide;
 mod writer;
 
+pub use copied::{Copied, Copier, log_name};
 pub use error::AuditError;
 pub use follow::Follower;
 pub use log::{Config, Log, Status};
@@ -42,4 +44,4 @@ pub use record::{
 pub use redact::prepare;
 pub use scan::{Scanned, scan};
 pub use text::{Input, Text};
-pub use verify::{Loss, Missing, StreamVerification, Verification, verify};
+pub use verify::{Differing, Loss, Missing, StreamVerification, Verification, verify, verify_copied};

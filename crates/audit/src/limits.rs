@@ -62,3 +62,9 @@ pub(crate) const ANSWER_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Segments of a stream that are searched for the answer: the live segment, and one that was just closed.
 pub(crate) const ANSWER_SEGMENTS: usize = 2;
+
+/// Characters of one text in a copy outside of the home: a session id has 36, a rule's name tens. System logs cut lines.
+pub(crate) const COPIED_TEXT_CHARS_MAX: usize = 64;
+
+/// Rules that a copy names. The log has all of them.
+pub(crate) const COPIED_RULES_MAX: usize = 3;

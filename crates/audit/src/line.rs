@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::copied::About;
 use crate::error::AuditError;
 use crate::limits::BODY_BYTES;
 use crate::record::{
@@ -134,7 +135,9 @@ fn version(v: u32) -> Result<(), String> {
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) stream: Stream,
-    kind: &'static str,
+    pub(crate) kind: &'static str,
+    /// The words that a copy of the record outside of the home has.
+    pub(crate) about: About,
     /// An object with the record under its kind.
     pub(crate) json: Vec<u8>,
 }
@@ -143,7 +146,7 @@ impl Body {
     pub(crate) fn of(record: &Record) -> Result<Body, AuditError> {
         let mut json = Vec::with_capacity(BODY_BYTES);
         serde_json::to_writer(&mut json, record).map_err(AuditError::Encode)?;
-        Ok(Body { stream: record.stream(), kind: record.kind(), json })
+        Ok(Body { stream: record.stream(), kind: record.kind(), about: About::of(record), json })
     }
 }
 

@@ -12,9 +12,10 @@ use castellan_files::{Links, open_with};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
+use crate::copied::{Copied, Copier, log_name};
 use crate::error::AuditError;
 use crate::head::{Head, HeadFile};
-use crate::line::Body;
+use crate::line::{Body, Link};
 use crate::record::{Record, RecoveryRecord, Stream};
 use crate::redact;
 use crate::writer::Writer;
@@ -75,6 +76,17 @@ pub struct Status {
 impl Log {
     /// Opens the log in `dir`. Creates missing files, repairs the traces of a crash and records the repair.
     pub fn open(dir: &Path, config: Config, now: SystemTime) -> Result<Log, AuditError> {
+        Log::open_copied(dir, config, Copier::none(), now)
+    }
+
+    /// Opens the log. `copier` gets each notable record, each begin of a segment, and the last lines of the log as it
+    /// was opened.
+    pub fn open_copied(
+        dir: &Path,
+        config: Config,
+        copier: Copier,
+        now: SystemTime,
+    ) -> Result<Log, AuditError> {
         redact::prepare();
         prepare_dir(dir)?;
         let lock = lock(dir)?;
@@ -89,7 +101,9 @@ impl Log {
         let last_seq = routine.last().seq.max(notable.last().seq).max(noted_seq);
         let existed = last_seq > 0;
         let head = HeadFile::open(dir)?;
-        let mut state = State { routine, notable, last_seq, head, buffer: Vec::new(), is_closed: false };
+        let (name, buffer, is_closed) = (log_name(dir), Vec::new(), false);
+        let mut state = State { routine, notable, last_seq, head, buffer, is_closed, name, copier };
+        state.copier.copy(&Copied::open(&state.name, now, state.links()));
         for stream in Stream::ALL {
             state.begin(stream, now)?;
         }
@@ -163,6 +177,9 @@ pub(crate) struct State {
     head: HeadFile,
     buffer: Vec<u8>,
     is_closed: bool,
+    /// The log's name in copies.
+    name: String,
+    copier: Copier,
 }
 
 impl State {
@@ -196,6 +213,11 @@ impl State {
         let rotated = writer.append(seq, body, now, buffer)?;
         self.last_seq = seq;
         self.note();
+        self.copy_begun(body.stream, now);
+        if body.stream == Stream::Notable {
+            let copied = Copied::record(&self.name, body.kind, now, &body.about, self.links());
+            self.copier.copy(&copied);
+        }
         Ok((seq, rotated))
     }
 
@@ -203,7 +225,19 @@ impl State {
         let seq = self.last_seq.saturating_add(1);
         let (writer, buffer) = self.writer_and_buffer(stream);
         writer.begin_if_none(seq, now, buffer)?;
+        self.copy_begun(stream, now);
         Ok(())
+    }
+
+    /// Copies the begin of a segment. The copy has the last line, whose chain includes the segment's first one.
+    fn copy_begun(&mut self, stream: Stream, now: SystemTime) {
+        if self.writer_mut(stream).take_begun() {
+            self.copier.copy(&Copied::segment(&self.name, now, self.links()));
+        }
+    }
+
+    fn links(&self) -> [Link; 2] {
+        [self.routine.last(), self.notable.last()]
     }
 
     /// Updates `head`. Errors are ignored: an old `head` only shows less, and the record itself is written.

@@ -3,10 +3,11 @@
 //! Finds a changed, moved or missing line, a missing segment without a retention record, and missing lines at the end.
 //! Losses that the log itself recorded at a start are reported separately; they are no success either.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::Path;
 
+use crate::copied::Copied;
 use crate::error::AuditError;
 use crate::head::Head;
 use crate::limits::LISTING_ATTEMPTS;
@@ -30,6 +31,8 @@ pub struct Verification {
     pub losses: Vec<Loss>,
     /// Error in the file `head` with the last line numbers.
     pub head: Option<String>,
+    /// Lines that the copy outside of the home names and that the log does not hold.
+    pub outside: Vec<Differing>,
 }
 
 impl Verification {
@@ -41,6 +44,7 @@ impl Verification {
             && self.repeated.is_empty()
             && self.losses.is_empty()
             && self.head.is_none()
+            && self.outside.is_empty()
     }
 }
 
@@ -85,8 +89,27 @@ pub struct Loss {
     pub message: String,
 }
 
+/// A line that the copy outside of the home names and that the log does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Differing {
+    /// The stream.
+    pub stream: Stream,
+    /// Number of the last record up to that line.
+    pub seq: u64,
+    /// Time of the copy in UTC.
+    pub time: String,
+    /// True if the log has another line with this number, false if it has none.
+    pub is_changed: bool,
+}
+
 /// Checks the log in `dir`.
 pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
+    verify_copied(dir, &[])
+}
+
+/// Checks the log in `dir`, and compares it with copies of this log. The caller must read the copies first: each line
+/// is in the log before it is copied.
+pub fn verify_copied(dir: &Path, copies: &[Copied]) -> Result<Verification, AuditError> {
     // Read first: the lines noted in `head` are then in the files by the time the files are read.
     let noted = Head::load(dir)?;
     let (head, head_problem) = match noted {
@@ -97,8 +120,8 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
         None => (None, Some("the file `head` with the last line numbers is missing".to_owned())),
     };
     let link = |stream| head.map(|head| head.link(stream));
-    let mut routine = Scan::run(dir, Stream::Routine, link(Stream::Routine))?;
-    let mut notable = Scan::run(dir, Stream::Notable, link(Stream::Notable))?;
+    let scan = |stream| Scan::run(dir, stream, link(stream), wanted(copies, stream));
+    let (mut routine, mut notable) = (scan(Stream::Routine)?, scan(Stream::Notable)?);
     let cuts: HashSet<_> = notable.cuts.drain(..).collect();
     routine.check_begin(&cuts);
     notable.check_begin(&cuts);
@@ -115,8 +138,18 @@ pub fn verify(dir: &Path) -> Result<Verification, AuditError> {
         message: loss.message.to_string(),
     });
     let losses = losses.collect();
+    let outside = routine.differing().into_iter().chain(notable.differing()).collect();
     let (routine, notable) = (routine.result, notable.result);
-    Ok(Verification { missing, repeated, losses, head: head_problem, routine, notable })
+    Ok(Verification { missing, repeated, losses, head: head_problem, outside, routine, notable })
+}
+
+/// Returns the lines of a stream that the log must hold, with number and time.
+fn wanted(copies: &[Copied], stream: Stream) -> HashMap<Hash, (u64, String)> {
+    let mut wanted = HashMap::new();
+    for (copied, link) in copies.iter().filter_map(|copied| Some((copied, copied.link(stream)?))) {
+        wanted.entry(link.hash).or_insert_with(|| (link.seq, copied.time_text().to_owned()));
+    }
+    wanted
 }
 
 /// The lines of one stream, read once.
@@ -134,10 +167,17 @@ struct Scan {
     /// Ends of deleted segments, from retention records.
     cuts: Vec<(Stream, Cut)>,
     losses: Vec<(u64, RecoveryRecord)>,
+    /// Lines that a copy names, until they are found.
+    wanted: HashMap<Hash, (u64, String)>,
 }
 
 impl Scan {
-    fn run(dir: &Path, stream: Stream, awaited: Option<Link>) -> Result<Scan, AuditError> {
+    fn run(
+        dir: &Path,
+        stream: Stream,
+        awaited: Option<Link>,
+        wanted: HashMap<Hash, (u64, String)>,
+    ) -> Result<Scan, AuditError> {
         let (first_seq, last_seq, broken) = (None, None, None);
         let result = StreamVerification { stream, segments: 0, lines: 0, first_seq, last_seq, broken };
         let awaited = awaited.filter(|link| link.hash != Hash::default());
@@ -150,6 +190,7 @@ impl Scan {
             awaited,
             cuts: Vec::new(),
             losses: Vec::new(),
+            wanted,
         };
         let files = open_all(dir, stream)?;
         scan.result.segments = files.len();
@@ -196,7 +237,26 @@ impl Scan {
         if self.awaited.is_some_and(|awaited| awaited.hash == hash) {
             self.awaited = None;
         }
+        self.wanted.remove(&hash);
         self.last_hash = Some(hash);
+    }
+
+    /// Returns the lines of copies that were not found, oldest first. Retention may have deleted the oldest.
+    fn differing(&self) -> Vec<Differing> {
+        let seqs: HashSet<u64> = self.seqs.iter().copied().collect();
+        let deleted = self.deleted_up_to();
+        let lost = self.wanted.values().filter(|(seq, _)| *seq > deleted || deleted == 0);
+        let stream = self.result.stream;
+        let mut all: Vec<Differing> = lost
+            .map(|(seq, time)| Differing {
+                stream,
+                seq: *seq,
+                time: time.clone(),
+                is_changed: seqs.contains(seq),
+            })
+            .collect();
+        all.sort();
+        all
     }
 
     fn frame(&mut self, name: &str, number: u64, frame: Frame) {

@@ -32,6 +32,8 @@ pub(crate) struct Writer {
     last: Link,
     /// Damage found by [`Writer::check`], until it is recorded: the disk may be full at first.
     pub(crate) damage: Option<RecoveryRecord>,
+    /// True if a segment was begun and [`Writer::take_begun`] was not called since.
+    begun: bool,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,17 @@ impl Writer {
         }
         let last = closed.back().map_or(Link::default(), |segment| segment.last);
         let dir = dir.to_owned();
-        let mut writer = Writer { dir, stream, segment_bytes, fsync, closed, live: None, last, damage: None };
+        let mut writer = Writer {
+            dir,
+            stream,
+            segment_bytes,
+            fsync,
+            closed,
+            live: None,
+            last,
+            damage: None,
+            begun: false,
+        };
         let found = writer.open_live()?;
         let recovery = writer.recovery(found, head);
         Ok((writer, recovery))
@@ -203,6 +215,7 @@ impl Writer {
             deletion_recorded: false,
         };
         self.live = Some(Live { file, segment, torn: false });
+        self.begun = true;
         Ok(true)
     }
 
@@ -292,6 +305,11 @@ impl Writer {
         }
         self.closed.pop_front();
         Ok(())
+    }
+
+    /// Reports whether a segment was begun since the last call.
+    pub(crate) fn take_begun(&mut self) -> bool {
+        std::mem::take(&mut self.begun)
     }
 
     /// Returns the log's directory.

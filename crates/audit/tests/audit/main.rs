@@ -2,6 +2,8 @@
 
 // With `cfg(test)` Clippy treats the shared functions of the tests as tests.
 #[cfg(test)]
+mod copied;
+#[cfg(test)]
 mod disk;
 #[cfg(test)]
 mod keep;
