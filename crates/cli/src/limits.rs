@@ -186,3 +186,8 @@ pub(crate) const REMOVED_HOOKS_BYTES_MAX: u64 = 4096;
 
 /// Time between two looks at a daemon that the supervisor did not start: it soon serves after the end of that daemon.
 pub(crate) const OTHER_DAEMON_POLL: Duration = Duration::from_secs(1);
+/// Bytes of one line of the system's log: `journalctl` adds some KiB of its own to a copy, which has about one.
+pub(crate) const SYSTEM_LOG_LINE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Copies of a log's lines that are compared: some hundred bytes each, and years of denials.
+pub(crate) const COPIES_MAX: usize = 1_000_000;

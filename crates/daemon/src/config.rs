@@ -47,6 +47,8 @@ pub struct Config {
     pub hooks_on_stop: HooksOnStop,
     /// Sizes and times of the log.
     pub log: audit::Config,
+    /// True if a copy of the record goes to the system's log.
+    pub copies_log: bool,
     /// The effective value of every key, and its origin.
     pub settled: Settled,
     /// The organisation's rule files, which rank above those of every home.
@@ -209,6 +211,7 @@ impl Default for Config {
             reload: Reload::default(),
             hooks_on_stop: HooksOnStop::default(),
             log: audit::Config::default(),
+            copies_log: true,
             settled: Settled::default(),
             organisation_rules: Vec::new(),
             project_rules: Vec::new(),

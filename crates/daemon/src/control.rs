@@ -29,7 +29,7 @@ pub use self::pause::PauseStatus;
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
-pub use self::status::{SocketsOf, StatusReport, UnguardedAgent, VerdictCounts};
+pub use self::status::{OutsideStatus, SocketsOf, StatusReport, UnguardedAgent, VerdictCounts};
 pub use self::undo::{ListedCheckpoint, ShownCheckpoint, ShownDifference, ShownSide, UndoReport, UndoStatus};
 pub use self::workspace::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::config::KeyEdit;

@@ -414,6 +414,7 @@ impl ControlServer {
             log: self.layout.log().display().to_string(),
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,
+            outside: judge.outside(),
         }
     }
 }

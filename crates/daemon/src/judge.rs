@@ -50,11 +50,13 @@ use self::sessions::Look;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
 use crate::containment::Containment;
+use crate::control::OutsideStatus;
 use crate::held::HeldCalls;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own};
 use crate::memory::Memory;
 use crate::notification;
+use crate::outside::Outside;
 use crate::peers::{AgentProcess, Peers, Sender};
 use crate::plans::Plans;
 use crate::prompts::Prompts;
@@ -94,6 +96,8 @@ pub(crate) struct Judge {
     /// `None`: no call is contained.
     containment: OnceLock<Arc<Containment>>,
     undo: Undo,
+    /// `None`: the record has no copy.
+    outside: OnceLock<Arc<Outside>>,
     /// Shows a pending call on the desktop.
     notify: fn(AgentId, &str, RequestId, &[String]),
 }
@@ -128,6 +132,7 @@ impl Judge {
             containing: Containing::BY_TICKET,
             containment: OnceLock::new(),
             undo: Undo::default(),
+            outside: OnceLock::new(),
             notify: notification::show,
         }
     }
@@ -275,6 +280,23 @@ impl Judge {
     /// Records a failure that the status shows as long as it lasts. It is therefore not counted.
     pub(crate) fn record_problem(&self, code: &str, message: &str) {
         let _ = self.append(&record::failure(code, message));
+    }
+
+    /// Sets the receiver of the log's copies, so that its problems are recorded and shown.
+    pub(crate) fn copy_to(&self, outside: Arc<Outside>) {
+        let _ = self.outside.set(outside);
+    }
+
+    /// Sends the copies that wait, and records the first failure.
+    pub(crate) fn retry_outside(&self) {
+        if let Some(problem) = self.outside.get().and_then(|outside| outside.retry()) {
+            self.record_problem("outside", &format!("the copy of the record in the system's log: {problem}"));
+        }
+    }
+
+    /// Returns the state of the copy.
+    pub(crate) fn outside(&self) -> OutsideStatus {
+        self.outside.get().map(|outside| outside.status()).unwrap_or_default()
     }
 
     /// Writes a record.

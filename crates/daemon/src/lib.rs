@@ -35,6 +35,7 @@ mod monitor;
 mod newer;
 mod notification;
 mod one_session;
+mod outside;
 mod packs;
 mod payloads;
 mod peers;
@@ -82,9 +83,10 @@ pub use containment::contained_settings;
 pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
-    LimitsInForce, ListedCheckpoint, ListedPlan, PauseStatus, PendingCall, PlanFor, ProjectFiles, RunInForce,
-    RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan,
-    ShownSide, SocketsOf, StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, VerdictCounts,
+    LimitsInForce, ListedCheckpoint, ListedPlan, OutsideStatus, PauseStatus, PendingCall, PlanFor,
+    ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint,
+    ShownDifference, ShownPlan, ShownSide, SocketsOf, StatusReport, TrustDecision, UndoReport, UndoStatus,
+    UnguardedAgent, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -537,3 +537,6 @@ pub(crate) const DIFF_BYTES_MAX: usize = 512 * 1024;
 
 /// Differences that a response lists, with paths of some hundred bytes.
 pub(crate) const DIFFERENCES_MAX: usize = 4000;
+
+/// Lines that wait for the system's log: some hundred KiB, and the denials of a busy minute.
+pub(crate) const OUTSIDE_WAITING_MAX: usize = 256;

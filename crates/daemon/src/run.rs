@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use castellan_audit::{AuditError, Log};
+use castellan_audit::{AuditError, Copier, Log};
 use castellan_files::explained;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -29,6 +29,7 @@ use crate::lost;
 use crate::memory::Memory;
 use crate::monitor::Monitor;
 use crate::newer::{self, Newer};
+use crate::outside::Outside;
 use crate::peers::Peers;
 use crate::plans::Plans;
 use crate::platform::close_memory;
@@ -122,7 +123,11 @@ fn judge(
     peers: &Arc<Peers>,
 ) -> Result<(Arc<Judge>, Option<String>), DaemonError> {
     let is_first = !has_records(layout);
-    let log = Log::open(&layout.log(), config.log.clone(), wall()).map_err(|error| match error {
+    let outside = Arc::new(Outside::new(config.copies_log));
+    let receiver = Arc::clone(&outside);
+    let copier = Copier::new(move |copied| receiver.send(copied));
+    let log = Log::open_copied(&layout.log(), config.log.clone(), copier, wall());
+    let log = log.map_err(|error| match error {
         // The daemon's lock was taken away and is not restored yet.
         AuditError::Locked { .. } => DaemonError::AlreadyRunning(layout.home().dir().to_owned()),
         other @ (AuditError::Io { .. }
@@ -140,6 +145,7 @@ fn judge(
     let plans = Plans::new(layout.state());
     let judge = Arc::new(Judge::new(terms, log, own_paths(layout), memory, plans, Arc::clone(peers)));
     judge.contain_with(Containment::new(layout.clone()));
+    judge.copy_to(outside);
     Ok((judge, trouble))
 }
 
@@ -260,6 +266,7 @@ fn keep_house(
         judge.end_due_pause();
         policy_state.end_forbidden_pause(judge);
         judge.keep_contained();
+        judge.retry_outside();
         if let Ok(store) = judge.undo().store() {
             store.prune();
         }

@@ -1,6 +1,7 @@
 //! `castellan log`: shows the records, follows new ones and verifies their chains.
 
 mod line;
+mod outside;
 mod shown;
 mod verify;
 

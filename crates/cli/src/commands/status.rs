@@ -4,7 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use castellan_agents::{AgentId, machine_family};
-use castellan_daemon::{ControlError, HaltStatus, PauseStatus, RunStatus, StatusReport, UnguardedAgent};
+use castellan_daemon::{
+    ControlError, HaltStatus, OutsideStatus, PauseStatus, RunStatus, StatusReport, UnguardedAgent,
+};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
@@ -153,6 +155,11 @@ fn noticed(report: &StatusReport) -> Vec<Vec<Cell>> {
     let limit =
         "the denied calls do not fit for as long as they are kept: raise `log.notable_mib` in config.toml";
     add(report.log_limit_reached, "log", limit.to_owned());
+    let OutsideStatus { to: _, problem, waiting, lost } = &report.outside;
+    let (waiting, lost) = (counted(*waiting as u64, "line"), counted(*lost, "line"));
+    let problem = if problem.is_empty() { "lines were dropped" } else { problem.as_str() };
+    let copy = format!("the copy of the record in the system's log: {problem}; {waiting} wait, {lost} lost");
+    add(!report.outside.problem.is_empty() || report.outside.lost > 0, "outside", copy);
     rows.extend(report.problems.iter().map(|problem| warning("problem", problem)));
     rows
 }

@@ -497,6 +497,15 @@ const AFTER_PACKS: &[Key] = &[
         about: "Flushes each record to the disk. Without it, a power cut can lose the last records; with it, every \
                 call takes milliseconds more.",
     },
+    Key {
+        name: "log.outside",
+        kind: Kind::Word(&["off", "auto"]),
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "\"auto\"",
+        about: "A copy of the record outside of castellan's home. `auto`: each denial, each ask and each begin of a log \
+                file goes to journald, else to syslog, if the machine has one; `castellan log verify` compares.",
+    },
 ];
 
 /// The first to ask about Opaque code, the mildest first.

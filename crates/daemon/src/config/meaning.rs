@@ -38,6 +38,7 @@ pub(super) fn config(settled: Settled) -> Result<Config, String> {
         reload: chosen(&settled, "rules.reload", RELOADS)?,
         hooks_on_stop: chosen(&settled, "service.hooks_on_stop", HOOKS_ON_STOP)?,
         log: log(&settled),
+        copies_log: word(&settled, "log.outside") != Some(OFF),
         settled,
         organisation_rules: Vec::new(),
         project_rules: Vec::new(),

@@ -34,6 +34,7 @@ fn the_defaults_of_the_table_are_those_of_the_code() {
         reload: Reload::default(),
         hooks_on_stop: HooksOnStop::default(),
         log: audit::Config::default(),
+        copies_log: true,
         settled: Settled::default(),
         organisation_rules: Vec::new(),
         project_rules: Vec::new(),

@@ -87,6 +87,22 @@ pub struct StatusReport {
     pub log_last_seq: u64,
     /// The notable stream has reached its size limit before its days were over.
     pub log_limit_reached: bool,
+    /// The copy of the record outside of the home.
+    pub outside: OutsideStatus,
+}
+
+/// The copy of the record in the system's log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutsideStatus {
+    /// `journald`, `syslog`, `none` if the machine has neither, or `off`. Empty if the daemon's version does not report it.
+    pub to: String,
+    /// The reason why lines wait; empty if none does.
+    pub problem: String,
+    /// Lines that wait.
+    pub waiting: usize,
+    /// Lines since the start that will never be sent.
+    pub lost: u64,
 }
 
 /// The process that keeps a daemon's sockets.
