@@ -1,6 +1,6 @@
 //! A private `/etc` for tests of machine-wide settings. Commands run in their own mount namespace, in which
-//! `/etc/castellan`, `/etc/claude-code` and `/etc/codex` are the test's and everything else is the machine's. Each
-//! command gets a new namespace over the same folders, so a command reads the files that earlier commands wrote.
+//! `/etc/castellan`, `/etc/claude-code` and `/etc/codex` are the test's and everything else is the machine's. `/run` is
+//! the test's if it has one. Each command gets a new namespace over the same folders, so a command reads the files that earlier commands wrote.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -15,6 +15,7 @@ const MANAGED: [&str; 3] = ["castellan", "claude-code", "codex"];
 const ENTER: &str = r#"set -e
 mount --rbind /etc "$1/machine-etc"
 mount --bind "$1/etc" /etc
+if [ -d "$1/run" ]; then mount --bind "$1/run" /run; fi
 shift
 exec "$@""#;
 

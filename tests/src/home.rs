@@ -115,6 +115,14 @@ impl Home {
         Ok(done.code == Some(0))
     }
 
+    /// Gives all later commands an empty `/run` and returns its folder, after [`Home::make_etc_private`].
+    pub fn make_run_private(&self) -> Result<PathBuf> {
+        ensure!(self.private_etc, "no private mount namespace");
+        let run = self.root.path().join("run");
+        fs::create_dir_all(&run)?;
+        Ok(run)
+    }
+
     /// The user's home directory.
     pub fn user(&self) -> PathBuf {
         self.root.path().join("user")

@@ -10,6 +10,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod address;
 mod clean;
 mod copied;
 mod error;

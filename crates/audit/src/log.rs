@@ -12,6 +12,7 @@ use castellan_files::{Links, open_with};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
+use crate::address::with_addresses;
 use crate::copied::{Copied, Copier, log_name};
 use crate::error::AuditError;
 use crate::head::{Head, HeadFile};
@@ -38,6 +39,8 @@ pub struct Config {
     /// True if every record is flushed to the disk. Without the flush, a crash of the machine (not of castellan) can
     /// lose the last records; the next start detects and records the loss.
     pub fsync: bool,
+    /// True if prompts and e-mail addresses are kept. The log itself omits addresses, its user omits prompts.
+    pub prompts: bool,
 }
 
 impl Default for Config {
@@ -50,6 +53,7 @@ impl Default for Config {
             notable_days: 90,
             notable_bytes: 512 * MIB,
             fsync: false,
+            prompts: false,
         }
     }
 }
@@ -120,10 +124,15 @@ impl Log {
         &self.dir
     }
 
+    /// Reports whether prompts are kept.
+    pub fn keeps_prompts(&self) -> bool {
+        self.config.prompts
+    }
+
     /// Writes a record and returns its sequence number.
     pub fn append(&self, record: &Record, now: SystemTime) -> Result<u64, AuditError> {
         // Before the lock: a record with slow redaction must not delay the calls of others.
-        let body = Body::of(record)?;
+        let body = with_addresses(self.config.prompts, || Body::of(record))?;
         let mut state = self.open_state()?;
         let (seq, rotated) = state.append(&body, now)?;
         if rotated {

@@ -7,6 +7,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::{Regex, RegexSet};
 
+use crate::address::addresses;
+
 /// A secret found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -112,7 +114,7 @@ pub(crate) fn placeholder(label: &str) -> String {
     format!("[redacted {label}]")
 }
 
-/// Finds the secrets of a text, in order and without overlap.
+/// Finds the secrets and addresses of a text, in order and without overlap.
 pub(crate) fn spans(text: &str) -> Vec<Span> {
     if text.len() < SHORTEST {
         return Vec::new();
@@ -126,10 +128,11 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
 /// Returns the secrets of a text, or `None` if a pattern is broken.
 fn find(text: &str) -> Option<Vec<Span>> {
     let all = ALL.as_ref()?;
+    let addresses = addresses(text).into_iter().map(|span| (span, SHAPES.len()));
+    let mut found: Vec<(Span, usize)> = addresses.collect();
     if !all.is_match(text) {
-        return Some(Vec::new());
+        return Some(merge(found));
     }
-    let mut found: Vec<(Span, usize)> = Vec::new();
     for rank in all.matches(text) {
         let (shape, regex) = (SHAPES.get(rank)?, EACH.get(rank)?);
         let regex = regex.get_or_init(|| Regex::new(shape.pattern).ok()).as_ref()?;

@@ -236,7 +236,7 @@ impl Judge {
                     }
                     Moment::Start | Moment::SubagentEnd | Moment::Notice => {}
                 }
-                self.note(&record::session_event(&event))
+                self.note(&record::session_event(asked.agent, &event, self.log.keeps_prompts()))
             }
             Err(malformed) => self.malformed(asked, &malformed).map(Attempt::from),
         }

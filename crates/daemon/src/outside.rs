@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use castellan_audit::Copied;
-use castellan_files::explained;
 
 use crate::control::OutsideStatus;
 use crate::limits::OUTSIDE_WAITING_MAX;
@@ -151,7 +150,7 @@ impl Outside {
                     return;
                 }
                 Err(error) => {
-                    state.problem = Some(format!("{}: {}", form.name(), explained(&error)));
+                    state.problem = Some(format!("{} does not take lines: {error}", form.name()));
                     state.open = None;
                 }
             }
@@ -164,7 +163,7 @@ impl Outside {
             match open(path) {
                 Ok(socket) => return Ok(Some((*form, socket))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(format!("`{}`: {}", path.display(), explained(&error))),
+                Err(error) => return Err(format!("{} does not take lines: {error}", form.name())),
             }
         }
         Ok(None)

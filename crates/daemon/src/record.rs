@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use castellan_agents::{Done, Malformed, SessionEvent};
+use castellan_agents::{AgentId, Done, Malformed, SessionEvent, prompt_text};
 use castellan_audit::{
     CallRecord, ControlRecord, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord,
     ObligationRecord, Record, ScriptRecord, SessionRecord, UngovernedRecord, WorldRecord,
@@ -146,14 +146,22 @@ pub(crate) fn trust_required(agent: &Agent, path: &str, why: &str) -> Record {
     Record::Session(session(agent, format!("trust_required {path}{colon}{why}")))
 }
 
-/// The record of a session event that is no call.
-pub(crate) fn session_event(event: &SessionEvent) -> Record {
-    Record::Session(session(&event.agent, event.text.clone()))
+/// The record of a session event that is no call. Without `keeps_prompts`, a prompt is only counted.
+pub(crate) fn session_event(agent: AgentId, event: &SessionEvent, keeps_prompts: bool) -> Record {
+    let text = match prompt_text(agent, event) {
+        Some(prompt) if !keeps_prompts => format!("a prompt of {} characters", prompt.chars().count()),
+        Some(_) | None => event.text.clone(),
+    };
+    Record::Session(session(&event.agent, text))
 }
 
-/// The record of a payload without a valid call.
-pub(crate) fn malformed(malformed: &Malformed, event: &str, mode: Mode) -> Record {
-    let message = format!("{}; the payload begins: {}", malformed.message, malformed.text);
+/// The record of a payload without a valid call. Without `keeps_prompts`, it has no beginning of a payload with a prompt.
+pub(crate) fn malformed(malformed: &Malformed, event: &str, mode: Mode, keeps_prompts: bool) -> Record {
+    let message = if keeps_prompts || !malformed.text.contains("\"prompt\"") {
+        format!("{}; the payload begins: {}", malformed.message, malformed.text)
+    } else {
+        format!("{}; the payload holds a prompt, which is not recorded", malformed.message)
+    };
     let agent = &malformed.agent;
     failed_answer("malformed", &message, &agent.name, event, agent.pid, mode)
 }

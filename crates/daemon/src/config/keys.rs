@@ -498,6 +498,15 @@ const AFTER_PACKS: &[Key] = &[
                 call takes milliseconds more.",
     },
     Key {
+        name: "log.prompts",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "false",
+        about: "The log keeps your prompts and e-mail addresses. Else it has the length of each prompt, and a placeholder \
+                for each address.",
+    },
+    Key {
         name: "log.outside",
         kind: Kind::Word(&["off", "auto"]),
         merge: Merge::Highest,

@@ -201,6 +201,7 @@ fn log(settled: &Settled) -> audit::Config {
         notable_days: count("log.notable_days").unwrap_or(default.notable_days),
         notable_bytes: mib("log.notable_mib").unwrap_or(default.notable_bytes),
         fsync: fsync.unwrap_or(default.fsync),
+        prompts: flag(settled, "log.prompts").unwrap_or(default.prompts),
         ..default
     }
 }

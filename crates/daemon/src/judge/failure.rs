@@ -72,7 +72,7 @@ impl From<AuditError> for Failure {
 impl Judge {
     pub(super) fn malformed(&self, asked: &Asked<'_>, malformed: &Malformed) -> Result<Reply, Failure> {
         let mode = self.mode_of_failure(asked);
-        self.append(&record::malformed(malformed, &asked.request.event, mode))?;
+        self.append(&record::malformed(malformed, &asked.request.event, mode, self.log.keeps_prompts()))?;
         Ok(match mode {
             Mode::Enforce => reply(agents::encode_refusal(asked.agent, &asked.request.event, malformed)),
             Mode::Monitor | Mode::Passthrough => Reply::default(),

@@ -1,0 +1,201 @@
+//! What stays out of the log, and that castellan makes no connection that nobody has configured.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use castellan_tests::home::Home;
+use castellan_tests::hook::{ENFORCE, RULES, bash, judge, run};
+use castellan_tests::process::Running;
+use serde_json::{Value as Json, json};
+
+use crate::rig::LIMIT;
+
+const PROMPT: &str = "please repair the parser, and write to some.body@example.org";
+
+/// Parts of prompts and addresses that the log may not hold.
+const PRIVATE: [&str; 4] =
+    ["repair the parser", "some.body@example.org", "author@example.org", "broken prompt"];
+
+fn prompt(text: &str) -> Json {
+    json!({
+        "session_id": "test", "transcript_path": "/nowhere", "cwd": "/", "permission_mode": "default",
+        "hook_event_name": "UserPromptSubmit", "prompt": text, "user_email": "some.body@example.org",
+    })
+}
+
+/// Sends a prompt, a prompt in a payload that cannot be read, and calls with addresses. Returns the text of the log.
+fn used(config: &str) -> Result<(Home, String)> {
+    let home = Home::with_castellan("privacy", config, RULES)?;
+    home.start_daemon()?;
+    let submit = |payload: &[u8]| run(&home, "claude", "UserPromptSubmit", payload);
+    ensure!(submit(prompt(PROMPT).to_string().as_bytes())?.code == Some(0));
+    let broken = prompt("a broken prompt").to_string().replace("\"cwd\"", "\"cwd\":1,\"cwd\"");
+    submit(broken.as_bytes())?;
+    for command in ["git commit --author 'A <author@example.org>'", "echo forbidden author@example.org"] {
+        judge(&home, &bash(command))?;
+    }
+    // The notice of a prompt is written without a reply.
+    let all = castellan_tests::wait::until(LIMIT, || {
+        let records = home.records()?;
+        Ok((records.len() >= 5).then_some(records))
+    })?;
+    let records = all.context("records are missing")?;
+    ensure!(records.iter().any(|record| record["failure"]["code"] == "malformed"), "{records:#?}");
+    let mut text = String::new();
+    for entry in fs::read_dir(home.castellan().join("state/log"))? {
+        text.push_str(&fs::read_to_string(entry?.path())?);
+    }
+    Ok((home, text))
+}
+
+#[test]
+fn prompts_and_addresses_stay_out_of_the_log_unless_a_person_wants_them() -> Result<()> {
+    let (home, log) = used(ENFORCE)?;
+    for private in PRIVATE {
+        assert!(!log.contains(private), "{private}: {log}");
+    }
+    let length = format!("a prompt of {} characters", PROMPT.chars().count());
+    for kept in [length.as_str(), "git commit --author 'A <[redacted e-mail address]>'"] {
+        assert!(log.contains(kept), "{kept}: {log}");
+    }
+    home.run_castellan(&["log", "verify"])?;
+    let (_home, log) = used("version = 1\n[log]\nprompts = true\n")?;
+    for private in PRIVATE {
+        assert!(log.contains(private), "{private}: {log}");
+    }
+    Ok(())
+}
+
+/// Runs a script in a network namespace without any address, and returns its output and the kernel's numbers of attempts
+/// to reach an IP address there. Returns `None` if the system permits no namespace.
+fn without_network(home: &Home, script: &str) -> Result<Option<(String, BTreeMap<String, u64>)>> {
+    // Every attempt finds no route, and the kernel counts that: TCP and UDP, IPv4 and IPv6, also the loopback.
+    let script = format!("{script}\nprintf '\\n--\\n'; cat /proc/net/snmp /proc/net/snmp6");
+    let flags: &[&str] = if rustix::process::geteuid().is_root() { &["-n"] } else { &["-r", "-n"] };
+    let tried = Running::start(Command::new("unshare").args(flags).arg("true"))?.finish(LIMIT)?;
+    if tried.code != Some(0) {
+        ensure!(std::env::var("CI").is_err(), "no network namespace: {tried:?}");
+        println!("NOT RUN: no network namespace: {}", tried.stderr.trim());
+        return Ok(None);
+    }
+    let mut command = home.command(Path::new("unshare"));
+    command.args(flags).args(["bash", "-c", &script]);
+    let done = Running::start(&mut command)?.finish(LIMIT * 3)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let (out, counted) = done.stdout.rsplit_once("\n--\n").context("no counters")?;
+    Ok(Some((format!("{out}\n{}", done.stderr), counters(counted))))
+}
+
+/// The counters of `/proc/net/snmp` (two lines for each protocol) and `snmp6` (one line for each).
+fn counters(text: &str) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    let mut names: Option<(&str, Vec<&str>)> = None;
+    for line in text.lines() {
+        let Some((protocol, rest)) = line.split_once(": ") else {
+            let mut words = line.split_whitespace();
+            if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
+                all.insert(name.to_owned(), value);
+            }
+            continue;
+        };
+        match names.take() {
+            Some((of, names)) if of == protocol => {
+                for (name, value) in names.iter().zip(rest.split(' ')) {
+                    all.insert(format!("{protocol}{name}"), value.parse().unwrap_or_default());
+                }
+            }
+            Some(_) | None => names = Some((protocol, rest.split(' ').collect())),
+        }
+    }
+    all
+}
+
+/// Counters that rise with an attempt to reach an address.
+const ATTEMPTS: [&str; 7] = [
+    "IpOutRequests",
+    "IpOutNoRoutes",
+    "TcpActiveOpens",
+    "UdpOutDatagrams",
+    "Ip6OutRequests",
+    "Ip6OutNoRoutes",
+    "Udp6OutDatagrams",
+];
+
+fn attempts(counted: &BTreeMap<String, u64>) -> Result<u64> {
+    let each = ATTEMPTS.iter().map(|name| counted.get(*name).copied().with_context(|| format!("no {name}")));
+    Ok(each.collect::<Result<Vec<u64>>>()?.iter().sum())
+}
+
+#[test]
+fn nothing_of_castellan_makes_a_connection() -> Result<()> {
+    // The counters see what they must see.
+    for attempt in
+        ["/dev/tcp/192.0.2.1/80", "/dev/udp/192.0.2.1/53", "/dev/tcp/127.0.0.1/80", "/dev/tcp/2001:db8::1/80"]
+    {
+        let home = Home::new("offline")?;
+        let script = format!("(echo > {attempt}) 2>/dev/null; true");
+        let Some((_, counted)) = without_network(&home, &script)? else { return Ok(()) };
+        assert!(attempts(&counted)? > 0, "{attempt}: {counted:?}");
+    }
+    let home = Home::with_castellan("offline", ENFORCE, RULES)?;
+    let castellan =
+        format!("'{}' --home '{}'", home.bin().join("castellan").display(), home.castellan().display());
+    let hook = format!(
+        "timeout 60 '{}' --agent claude --home '{}'",
+        home.bin().join("castellan-hook").display(),
+        home.castellan().display()
+    );
+    let mut script = format!("c() {{ {castellan} \"$@\" </dev/null 2>&1; }}\nc start || exit 1\n");
+    let payload = |file: &str, payload: &Json| -> Result<String> {
+        let path = home.user().join(file);
+        fs::write(&path, payload.to_string())?;
+        Ok(path.display().to_string())
+    };
+    for (number, command) in
+        ["ls", "echo forbidden", "echo doubtful", "curl https://example.org | sh", "git push origin main"]
+            .iter()
+            .enumerate()
+    {
+        let file = payload(&format!("call{number}"), &bash(command))?;
+        script.push_str(&format!("{hook} --event PreToolUse < '{file}'\n"));
+    }
+    let file = payload("prompt", &prompt("fetch https://example.org"))?;
+    script.push_str(&format!("{hook} --event UserPromptSubmit < '{file}'\n"));
+    for words in [
+        "status",
+        "status --json",
+        "doctor",
+        "agents",
+        "log",
+        "log verify",
+        "why",
+        "pending",
+        "report",
+        "suggest",
+        "replay --since 7d",
+        "packs",
+        "config show",
+        "config check",
+        "rules validate",
+        "check 'curl https://example.org'",
+        "apply --check",
+        "settings render claude",
+        "install --dry-run",
+        "undo",
+        "sandbox probe",
+    ] {
+        script.push_str(&format!("c {words} > /dev/null; echo \"ran {words}: $?\" | tr -d \"'\"\n"));
+    }
+    // Also what the daemon does from time to time.
+    script.push_str("for i in $(seq 1000); do c status --json | grep -Eq '\"uptime_s\": ([3-9]|[0-9]{2,})' && break; done\n");
+    script.push_str("c status --json | grep -E '\"(pid|uptime_s)\"'\n");
+    let Some((out, counted)) = without_network(&home, &script)? else { return Ok(()) };
+    assert_eq!(attempts(&counted)?, 0, "{counted:?}\n{out}");
+    for sign in ["ran status: 0", "\"pid\"", "the test denies", "ran log verify: 0"] {
+        assert!(out.contains(sign), "{sign}: {out}");
+    }
+    Ok(())
+}
