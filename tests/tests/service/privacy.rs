@@ -69,13 +69,17 @@ fn prompts_and_addresses_stay_out_of_the_log_unless_a_person_wants_them() -> Res
     Ok(())
 }
 
-/// Runs a script in a network namespace without any address, and returns its output and the kernel's numbers of attempts
+/// Runs a script in a network namespace that has only a loopback, and returns its output and the kernel's numbers of attempts
 /// to reach an IP address there. Returns `None` if the system permits no namespace.
 fn without_network(home: &Home, script: &str) -> Result<Option<(String, BTreeMap<String, u64>)>> {
-    // Every attempt finds no route, and the kernel counts that: TCP and UDP, IPv4 and IPv6, also the loopback.
-    let script = format!("{script}\nprintf '\\n--\\n'; cat /proc/net/snmp /proc/net/snmp6");
+    // The kernel counts each packet, and each attempt that finds no route: TCP and UDP, IPv4 and IPv6. With the loopback
+    // down it would not count those of IPv6.
+    let script = format!(
+        "ip link set lo up || exit 1\n{script}\nprintf '\\n--\\n'; cat /proc/net/snmp /proc/net/snmp6"
+    );
     let flags: &[&str] = if rustix::process::geteuid().is_root() { &["-n"] } else { &["-r", "-n"] };
-    let tried = Running::start(Command::new("unshare").args(flags).arg("true"))?.finish(LIMIT)?;
+    let tried = Running::start(Command::new("unshare").args(flags).args(["ip", "link", "set", "lo", "up"]))?
+        .finish(LIMIT)?;
     if tried.code != Some(0) {
         ensure!(std::env::var("CI").is_err(), "no network namespace: {tried:?}");
         println!("NOT RUN: no network namespace: {}", tried.stderr.trim());
@@ -132,9 +136,14 @@ fn attempts(counted: &BTreeMap<String, u64>) -> Result<u64> {
 #[test]
 fn nothing_of_castellan_makes_a_connection() -> Result<()> {
     // The counters see what they must see.
-    for attempt in
-        ["/dev/tcp/192.0.2.1/80", "/dev/udp/192.0.2.1/53", "/dev/tcp/127.0.0.1/80", "/dev/tcp/2001:db8::1/80"]
-    {
+    for attempt in [
+        "/dev/tcp/192.0.2.1/80",
+        "/dev/udp/192.0.2.1/53",
+        "/dev/tcp/127.0.0.1/80",
+        "/dev/udp/127.0.0.1/53",
+        "/dev/tcp/2001:db8::1/80",
+        "/dev/udp/::1/53",
+    ] {
         let home = Home::new("offline")?;
         let script = format!("(echo > {attempt}) 2>/dev/null; true");
         let Some((_, counted)) = without_network(&home, &script)? else { return Ok(()) };
