@@ -42,6 +42,7 @@ pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod suggest;
+pub(crate) mod support;
 pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod uninstall;
@@ -135,6 +136,8 @@ pub(crate) enum Command {
     Agents(agents::Options),
     /// Check the whole installation, with a live call through the hook of each agent
     Doctor(doctor::Options),
+    /// Write a redacted bundle for a bug report, after showing it
+    Support(support::Options),
     /// Show the configuration and its sources, check it, and change a key
     #[command(subcommand)]
     Config(config::Command),
@@ -198,6 +201,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Settings(command) => settings::run(global, command),
         Command::Agents(options) => agents::run(global, options),
         Command::Doctor(options) => doctor::run(global, options),
+        Command::Support(options) => support::run(global, options),
         Command::Config(command) => config::run(global, command),
         Command::Rules(command) => rules::run(global, command),
         Command::Review(command) => review::run(global, command),

@@ -191,3 +191,6 @@ pub(crate) const SYSTEM_LOG_LINE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Copies of a log's lines that are compared: some hundred bytes each, and years of denials.
 pub(crate) const COPIES_MAX: usize = 1_000_000;
+
+/// Records in the bundle of `castellan support`: an hour of an agent.
+pub(crate) const SUPPORT_RECORDS: usize = 200;

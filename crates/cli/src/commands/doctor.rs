@@ -67,7 +67,12 @@ impl Check {
     }
 }
 
-pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+/// Returns the checks as JSON.
+pub(crate) fn report(global: &Global) -> anyhow::Result<Json> {
+    Ok(checks(global)?.iter().map(json_of).collect())
+}
+
+fn checks(global: &Global) -> anyhow::Result<Vec<Check>> {
     let layout = global.layout()?;
     let mut checks = service::checks(&layout)?;
     let mut of_agents = Vec::new();
@@ -83,6 +88,11 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         of_agents.extend(agents::not_installed(&layout)?);
     }
     checks.extend(of_agents);
+    Ok(checks)
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let checks = checks(global)?;
     let worst = checks.iter().map(|check| check.outcome).max().unwrap_or(Outcome::Good);
     let mut out = anstream::stdout();
     if options.json {

@@ -27,15 +27,25 @@ pub(crate) struct Options {
 pub(crate) const WATCHED: &str =
     "rule files are watched: an edit is in force at once, whoever makes it, an agent too";
 
-pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+/// Returns the status as JSON.
+pub(crate) fn report(global: &Global) -> anyhow::Result<Json> {
+    let (guards, report) = found(global)?;
+    json_of(report.as_ref(), &guards)
+}
+
+fn found(global: &Global) -> anyhow::Result<(Vec<Guard>, Option<StatusReport>)> {
     let layout = global.layout()?;
     let guards: Vec<Guard> =
         AgentId::ALL.into_iter().map(|agent| Guard::of(agent, &layout)).collect::<anyhow::Result<_>>()?;
-    let report = match global.client()?.status() {
-        Ok(report) => Some(report),
-        Err(ControlError::NotRunning) => None,
-        Err(error) => return Err(error.into()),
-    };
+    match global.client()?.status() {
+        Ok(report) => Ok((guards, Some(report))),
+        Err(ControlError::NotRunning) => Ok((guards, None)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let (guards, report) = found(global)?;
     let mut out = anstream::stdout();
     if options.json {
         writeln!(out, "{:#}", json_of(report.as_ref(), &guards)?)?;
