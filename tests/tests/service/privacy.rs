@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -9,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash, judge, run};
 use castellan_tests::process::Running;
+use castellan_tests::terminal;
 use serde_json::{Value as Json, json};
 
 use crate::rig::LIMIT;
@@ -206,5 +208,46 @@ fn nothing_of_castellan_makes_a_connection() -> Result<()> {
     for sign in ["ran status: 0", "\"pid\"", "the test denies", "ran log verify: 0"] {
         assert!(out.contains(sign), "{sign}: {out}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_bundle_for_a_bug_report_is_shown_and_asked_about_before_it_is_written() -> Result<()> {
+    let (home, _) = used("version = 1\n[log]\nprompts = true\n")?;
+    let file = home.workspace().join("castellan-support.json");
+    // Without a terminal nobody has agreed.
+    let mut alone = home.command(&home.bin().join("castellan"));
+    alone.arg("--home").arg(home.castellan()).arg("support");
+    let done = Running::start(&mut alone)?.finish(LIMIT)?;
+    ensure!(done.code == Some(1) && done.stdout.contains("\"doctor\"") && !file.exists(), "{done:?}");
+    let answered = |answer: &str| -> Result<_> {
+        let mut session = terminal::start_castellan(&home, &["support"])?;
+        session.answer("castellan-support.json? [y/N]", answer)?;
+        session.finish()
+    };
+    let done = answered("n\n")?;
+    ensure!(done.code == Some(1) && !file.exists(), "{done:?}");
+    let done = answered("y\n")?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let written = fs::read_to_string(&file)?;
+    ensure!(done.stdout == written, "all of it was shown: {done:?}");
+    ensure!(fs::metadata(&file)?.permissions().mode() & 0o777 == 0o600);
+    let bundle: Json = serde_json::from_str(&written)?;
+    ensure!(
+        bundle["versions"]["castellan"] == env!("CARGO_PKG_VERSION") && bundle["status"]["running"] == true
+    );
+    ensure!(bundle["config"]["log.prompts"] == json!(["true"]), "{}", bundle["config"]);
+    ensure!(bundle["doctor"].as_array().is_some_and(|checks| checks.len() > 3), "{}", bundle["doctor"]);
+    let records = bundle["records"]["last"].as_array().context("no records")?;
+    let denied = records.iter().find(|record| record["verdict"] == "deny").context("no denial")?;
+    ensure!(denied["findings"][0]["rule"] == "Test deny" && denied["tool"] == "Bash", "{denied}");
+    // The log has them here, and the bundle does not.
+    let user = home.user().display().to_string();
+    for private in PRIVATE.into_iter().chain(["echo forbidden", "git commit", user.as_str()]) {
+        ensure!(!written.contains(private), "{private}: {written}");
+    }
+    let elsewhere = home.user().join("other.json");
+    let words = ["support", "--yes", "--output", &elsewhere.display().to_string()];
+    ensure!(home.run_castellan(&words)?.code == Some(0) && elsewhere.exists());
     Ok(())
 }

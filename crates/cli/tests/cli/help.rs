@@ -33,6 +33,7 @@ const COMMANDS: &[&str] = &[
     "settings render",
     "agents",
     "doctor",
+    "support",
     "bench",
     "bench accuracy",
     "config",
