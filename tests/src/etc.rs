@@ -1,6 +1,7 @@
 //! A private `/etc` for tests of machine-wide settings. Commands run in their own mount namespace, in which
 //! `/etc/castellan`, `/etc/claude-code` and `/etc/codex` are the test's and everything else is the machine's. `/run` is
-//! the test's if it has one. Each command gets a new namespace over the same folders, so a command reads the files that earlier commands wrote.
+//! the test's if it has one. Each command gets a new namespace over the same folders, so a command reads the files that
+//! earlier commands wrote.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! [`Copied`]: the part of a line that goes outside of the home, to the system's log. A program that deletes or rewrites the
-//! log cannot change what is there. It holds hashes and names, no input, no path, no prompt and no secret.
+//! [`Copied`]: the part of a line that goes outside of the home, to the system's log. A program that deletes or
+//! rewrites the log cannot change what is there. It holds hashes and names, no input, no path, no prompt and no secret.
 //!
 //! This file knows the format of the copy and not where it goes.
 
