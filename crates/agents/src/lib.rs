@@ -89,7 +89,7 @@ pub use run::{
     observer_config, observer_files, observer_variables, stream_words, transcript_places, unsaved,
 };
 pub use settings::{
-    Foreign, HOOK_NAME, Inspection, Registered, SettingsProblem, inspect, register, unregister,
+    Foreign, HOOK_NAME, Inspection, Registered, SettingsProblem, inspect, register, take_over, unregister,
 };
 pub use spec::{
     AgentPaths, HookEvent, HookFile, MachineFamily, Moment, PathKind, Place, PluginFamily, SwitchFamily,

@@ -2,11 +2,13 @@
 //! [`unregister`] the earlier text, so that the removal restores every byte. This module must not know where the file
 //! is.
 //!
-//! `settings/source.rs` edits, `settings/entries.rs` finds hooks in the tree, `settings/inspection.rs` reports them.
+//! `settings/source.rs` edits, `settings/entries.rs` finds hooks in the tree, `settings/inspection.rs` reports them,
+//! `settings/takeover.rs` replaces those of another program.
 
 mod entries;
 mod inspection;
 mod source;
+mod takeover;
 
 use jsonc_parser::ast::{Object, Value};
 use serde_json::{Map, Value as Json, json};
@@ -21,6 +23,7 @@ use source::Spot;
 pub(crate) use inspection::switch_of;
 pub use inspection::{Foreign, Inspection, Registered, inspect};
 pub(crate) use source::Source;
+pub use takeover::take_over;
 
 /// The name of the program that agents start as castellan's hook.
 pub const HOOK_NAME: &str = "castellan-hook";
