@@ -15,6 +15,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod file;
 pub(crate) mod halt;
+pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod keep;
 pub(crate) mod log;
@@ -56,6 +57,9 @@ use crate::global::Global;
 pub(crate) enum Command {
     /// Register the hooks of agents, write the default files and start the daemon
     Install(install::Options),
+    /// Take over the installation of another guard
+    #[command(subcommand)]
+    Import(import::Command),
     /// Undo an install
     Uninstall(uninstall::Options),
     /// Start the daemon
@@ -164,6 +168,7 @@ pub(crate) enum Command {
 pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
     match command {
         Command::Install(options) => install::run(global, options),
+        Command::Import(command) => import::run(global, command),
         Command::Uninstall(options) => uninstall::run(global, options),
         Command::Start => start::run(global),
         Command::Stop => stop::run(global),

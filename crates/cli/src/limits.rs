@@ -160,6 +160,21 @@ pub(crate) const CERTIFICATES_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Bytes that the shell of a contained command reports as its directory: a path (PATH_MAX) and its line end.
 pub(crate) const DIRECTORY_BYTES_MAX: u64 = 4097;
 
+/// Files of one folder of an imported kit: as many rule files as the daemon loads.
+pub(crate) const KIT_RULE_FILES_MAX: usize = 512;
+
+/// Bytes of a configuration file of an imported kit: as of castellan's own.
+pub(crate) const KIT_CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Files of a folder that are searched for the service of a kit: far more units than people have.
+pub(crate) const KIT_UNITS_MAX: usize = 1024;
+
+/// Bytes of a unit that may start the service of a kit: real ones have some hundred.
+pub(crate) const KIT_UNIT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Bytes of the record of an import: the texts of the rules (64 MiB) and settings, escaped for JSON.
+pub(crate) const KIT_RECORD_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// Calls that `castellan undo` lists: people undo one of the last.
 pub(crate) const UNDO_LISTED_MAX: usize = 50;
 

@@ -1,7 +1,7 @@
 //! `castellan apply`: shows the effect of edited configuration and rule files, and applies them after a person agrees.
 //! The daemon accepts only the files shown.
 
-mod changes;
+pub(super) mod changes;
 pub(super) mod key_edit;
 mod read_set;
 mod summary;
@@ -40,7 +40,7 @@ pub(crate) struct Options {
 
 /// The files on disk compared with the set in force.
 #[derive(Debug)]
-struct Proposal {
+pub(super) struct Proposal {
     files: FileSet,
     /// `None` if nothing is in force, or if the set in force cannot be shown.
     in_force: Option<Layers>,
@@ -134,8 +134,12 @@ fn in_force(layout: &Layout, status: &StatusReport) -> Option<Layers> {
 
 impl Proposal {
     fn read(layout: &Layout, status: &StatusReport) -> anyhow::Result<Proposal> {
+        Proposal::of(FileSet::read(layout)?, layout, status)
+    }
+
+    /// Compares `files`, which need not be on disk, with the set in force.
+    pub(super) fn of(files: FileSet, layout: &Layout, status: &StatusReport) -> anyhow::Result<Proposal> {
         check_version(status)?;
-        let files = FileSet::read(layout)?;
         let in_force = in_force(layout, status);
         let unknown = match (&in_force, status.applied.is_empty()) {
             (Some(_), _) => None,
@@ -178,11 +182,16 @@ impl Proposal {
         self.in_force.as_ref().is_some_and(|set| set.user.hash() == self.files.hash())
     }
 
-    fn has_errors(&self) -> bool {
+    /// Returns the compared files.
+    pub(super) fn files(&self) -> &FileSet {
+        &self.files
+    }
+
+    pub(super) fn has_errors(&self) -> bool {
         self.config_error.is_some() || self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
-    fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
+    pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
         if self.is_nothing() {
             global.note("nothing to apply: the files are those in force")?;
             return Ok(());

@@ -7,7 +7,8 @@ mod service;
 
 use std::io::Write;
 
-use castellan_agents::AgentId;
+use anyhow::bail;
+use castellan_agents::{AgentId, HookCommand};
 use clap::builder::styling::Style;
 use serde_json::{Value as Json, json};
 
@@ -70,6 +71,15 @@ impl Check {
 /// Returns the checks as JSON.
 pub(crate) fn report(global: &Global) -> anyhow::Result<Json> {
     Ok(checks(global)?.iter().map(json_of).collect())
+}
+
+/// Fails unless the hook judges a call of the agent.
+pub(crate) fn answers(agent: AgentId, hook: &HookCommand) -> anyhow::Result<()> {
+    let check = canary::send(agent, hook);
+    match check.outcome {
+        Outcome::Good => Ok(()),
+        Outcome::Doubtful | Outcome::Bad => bail!("{}: {}; {}", check.subject, check.what, check.remedy),
+    }
 }
 
 fn checks(global: &Global) -> anyhow::Result<Vec<Check>> {

@@ -5,6 +5,8 @@ use crate::home::Home;
 const COMMANDS: &[&str] = &[
     "",
     "install",
+    "import",
+    "import kit",
     "uninstall",
     "start",
     "stop",

@@ -1,6 +1,7 @@
 //! Differences between two sets of files, as unified diffs.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use castellan_daemon::FileSet;
 use serde_json::{Value as Json, json};
@@ -11,7 +12,7 @@ use crate::output::{self, BAD, FAINT, GOOD, PLAIN};
 
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(in crate::commands) struct Change {
     name: String,
     /// `None` for a new file.
     before: Option<String>,
@@ -31,6 +32,12 @@ pub(super) fn between(before: Option<&FileSet>, after: &FileSet) -> Vec<Change> 
 }
 
 impl Change {
+    /// Returns the difference of a file outside of a set; `None` for a file that does not exist.
+    pub(in crate::commands) fn of(file: &Path, before: Option<&str>, after: Option<&str>) -> Change {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Change { name: file.display().to_string(), before: owned(before), after: owned(after) }
+    }
+
     pub(super) fn json(&self) -> Json {
         let mut diff = Vec::new();
         // Writing to memory does not fail; colours are stripped.
@@ -39,7 +46,7 @@ impl Change {
     }
 
     /// Writes the unified diff of the file.
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(in crate::commands) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let name = output::printable(&self.name);
         let (before, after) = match self.kind() {
             "new" => ("/dev/null".to_owned(), format!("{name} (new)")),
