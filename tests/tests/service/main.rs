@@ -6,6 +6,7 @@
 mod activation;
 mod background;
 mod hooks;
+mod kit;
 mod launchd;
 mod managed;
 mod outside;
