@@ -80,7 +80,7 @@ impl Project {
         case.files.clone_from(&self.files);
         case.files.insert(".git/".to_owned(), Laid::Unknown(()));
         // Half of the projects are on a branch of their own.
-        let branch = if self.directory.len() % 2 == 0 { "main" } else { "work" };
+        let branch = if self.directory.len().is_multiple_of(2) { "main" } else { "work" };
         case.files.insert(".git/HEAD".to_owned(), Laid::Text(format!("ref: refs/heads/{branch}\n")));
         case.files.insert(".git/config".to_owned(), Laid::Text(CONFIG.to_owned()));
         case

@@ -1,14 +1,13 @@
 //! Reads the copies of a log's lines from the system's log: from `journalctl`, and from the files of syslog. A program of
 //! the user can add lines there, but not remove any, so a copy can only raise an alarm.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 use castellan_audit::{Copied, log_name};
-use castellan_files::explained;
+use castellan_files::{Links, explained, open_to_read};
 use serde_json::Value as Json;
 
 use crate::limits::{COPIES_MAX, SYSTEM_LOG_LINE_BYTES_MAX};
@@ -48,7 +47,7 @@ pub(super) fn read(dir: &Path, since: Option<SystemTime>, files: &[PathBuf]) -> 
     let own = FILES.map(PathBuf::from);
     for file in if files.is_empty() { own.as_slice() } else { files } {
         let place = file.display().to_string();
-        match File::open(file) {
+        match open_to_read(file, Links::Followed) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {}
             Err(error) => add(&place, Err(error)),
             Ok(file) => add(&place, copies(file, in_syslog, &is_wanted).map(Some)),
