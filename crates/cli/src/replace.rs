@@ -1,5 +1,5 @@
 //! Replaces the running daemon by the one of this version. A daemon gives its sockets to the next one, so no call is refused
-//! meanwhile; an older daemon, or one of a service manager, ends first.
+//! meanwhile; an older daemon, or one of a service manager, ends first. So does each daemon on macOS.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use castellan_daemon::{ControlClient, ControlError, SocketsOf};
+use castellan_daemon::{CAN_HAND_OVER, ControlClient, ControlError, SocketsOf};
 use castellan_wire::{Home, WireError};
 
 use crate::limits::{HANDOVER_TIME, POLL};
@@ -18,7 +18,7 @@ pub(crate) fn daemon(home: &Home, client: &ControlClient) -> anyhow::Result<()> 
     let status = client.status();
     let sockets = status.as_ref().map_or(SocketsOf::Unknown, |status| status.sockets);
     // A service manager would start another one beside it.
-    if sockets != SocketsOf::Daemon || service::is_kept(home) {
+    if sockets != SocketsOf::Daemon || !CAN_HAND_OVER || service::is_kept(home) {
         return end_and_start(home, client, status.ok().map(|status| status.pid));
     }
     match client.hand_over() {

@@ -104,6 +104,7 @@ pub use newer::Newer;
 pub use one_session::OneSession;
 pub use packs::{Packs, pack_names, pack_of, pack_of_file};
 pub use plans::parse_plan;
+pub use platform::CAN_HAND_OVER;
 pub use presence::{Refusal, check_own as check_own_presence, is_own_within_agent};
 pub use readers::{COMMAND as READER_COMMAND, serve_programs, set_patient_reader, set_reader};
 pub use recorded::{KnownTexts, RecordedWorld};

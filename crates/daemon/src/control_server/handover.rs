@@ -6,11 +6,16 @@ use std::sync::atomic::Ordering;
 use super::{ControlServer, Peer, Signal};
 use crate::control::ControlResponse;
 use crate::handover::Successor;
+use crate::platform::CAN_HAND_OVER;
 
 impl ControlServer {
     /// Permits one handover at a time.
     pub(super) fn permit_handover(&self, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_presence("handover", "", peer)?;
+        if !CAN_HAND_OVER {
+            let why = "this system names no owner of a socket, so no other daemon could check it: castellan restart";
+            return self.conclude("handover", "", peer, Err(why.to_owned()));
+        }
         if self.is_managed {
             let why = "the service manager keeps this daemon's sockets: castellan service restart";
             return self.conclude("handover", "", peer, Err(why.to_owned()));

@@ -5,11 +5,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, recvmsg, sendmsg,
 };
+
+use crate::platform::{receive_flags, send_flags};
 
 /// Descriptors of one message; Linux permits 253.
 const PER_MESSAGE: usize = 64;
@@ -20,7 +21,7 @@ pub(super) fn send(stream: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::R
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PER_MESSAGE))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(some));
-        while let Err(error) = sendmsg(stream, &[IoSlice::new(b"d")], &mut ancillary, SendFlags::NOSIGNAL) {
+        while let Err(error) = sendmsg(stream, &[IoSlice::new(b"d")], &mut ancillary, send_flags()) {
             if error != Errno::INTR {
                 return Err(error.into());
             }
@@ -36,7 +37,7 @@ pub(super) fn receive(stream: &UnixStream, count: usize) -> io::Result<Vec<Owned
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PER_MESSAGE))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0];
-        let flags = RecvFlags::CMSG_CLOEXEC;
+        let flags = receive_flags();
         let got = match recvmsg(stream, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, flags) {
             Ok(got) => got.bytes,
             Err(Errno::INTR) => continue,
@@ -45,7 +46,11 @@ pub(super) fn receive(stream: &UnixStream, count: usize) -> io::Result<Vec<Owned
         let before = received.len();
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                received.extend(descriptors);
+                for descriptor in descriptors {
+                    // Not each system has a flag for it.
+                    fcntl_setfd(&descriptor, FdFlags::CLOEXEC)?;
+                    received.push(descriptor);
+                }
             }
         }
         // The kernel drops descriptors for which this process has no room.
@@ -73,7 +78,7 @@ mod tests {
         send(&one, &borrowed).unwrap();
         let received = receive(&other, 150).unwrap();
         for (received, (_, end)) in received.into_iter().zip(&sent) {
-            assert!(rustix::io::fcntl_getfd(&received).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+            assert!(rustix::io::fcntl_getfd(&received).unwrap().contains(FdFlags::CLOEXEC));
             io::Write::write_all(&mut UnixStream::from(received), b"x").unwrap();
             io::Read::read_exact(&mut &*end, &mut [0]).unwrap();
         }

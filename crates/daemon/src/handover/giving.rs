@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use castellan_wire::DAEMON_ENVIRONMENT;
-use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Message, MessageError, VERSION, descriptors};
 use crate::limits::{HANDOVER_START_TIME, HANDOVER_TIME, KILL_POLL, KILL_TIME};
+use crate::platform;
 use crate::process::{Process, has_ended};
 
 /// The next daemon, connected, and ready to take over.
@@ -48,8 +48,7 @@ impl Successor {
             return Err(format!("it speaks version {version} of the handover, this daemon {VERSION}"));
         }
         // The requesting process has started it. Only such a process is ended if it hangs.
-        let peer =
-            socket_peercred(&stream).map_err(|error| error.to_string())?.pid.as_raw_pid().unsigned_abs();
+        let peer = platform::peer_of(&stream).map_err(|error| error.to_string())?.pid;
         let process = Process::read(pid).filter(|process| process.parent == peer);
         let process = process.ok_or("it is no child of the process that has asked")?;
         Ok(Successor { stream, process })
@@ -97,10 +96,8 @@ pub(crate) fn resume(home: &Path, gift: &Gift<'_>, why: &str) -> io::Error {
     let start = || -> io::Result<io::Error> {
         let (ours, theirs) = UnixStream::pair()?;
         send(&ours, gift, why).map_err(io::Error::other)?;
-        // The link leads to the running program, even after an update has replaced its file.
-        let link = Path::new("/proc/self/exe");
-        let program = if link.exists() { link.to_owned() } else { std::env::current_exe()? };
-        let mut command = Command::new(program);
+        // Linux's path leads to the running program, even after an update has replaced its file.
+        let mut command = Command::new(platform::own_executable_file()?);
         command.args(["daemon", RESUME, "--home"]).arg(home);
         command.env_clear().envs(DAEMON_ENVIRONMENT).stdin(Stdio::from(OwnedFd::from(theirs)));
         Ok(command.exec())

@@ -5,11 +5,11 @@ use std::os::unix::net::UnixStream;
 
 use castellan_wire::Home;
 use rustix::fs::{Mode, OFlags};
-use rustix::net::sockopt::socket_peercred;
 
 use super::{Message, VERSION, descriptors};
 use crate::control::check_listener;
 use crate::limits::HANDOVER_GIVE_TIME;
+use crate::platform::peer_of;
 use crate::presence::{is_own_within_agent, is_within_agent};
 use crate::sockets::{GivenPair, Lock, Owner};
 
@@ -121,6 +121,6 @@ fn stdin() -> Result<UnixStream, String> {
 }
 
 fn peer(stream: &UnixStream) -> Result<u32, String> {
-    let peer = socket_peercred(stream).map_err(|error| format!("standard input is no socket: {error}"))?;
-    Ok(peer.pid.as_raw_pid().unsigned_abs())
+    let peer = peer_of(stream).map_err(|error| format!("standard input is no socket: {error}"))?;
+    Ok(peer.pid)
 }

@@ -6,12 +6,14 @@ mod users;
 
 use std::fs::read_link;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use castellan_files::{Links, at_most, of_system, open_to_read};
+use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_peercred, socket_type};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_dumpable_behavior,
 };
@@ -23,6 +25,9 @@ use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
 /// The first process may be a container's, started at a person's terminal. A process without a parent that is not the
 /// first came in from outside of the container.
 pub(crate) const HAS_CONTAINERS: bool = true;
+
+/// A daemon can check sockets that another one gives, so it can take over from that one.
+pub const CAN_HAND_OVER: bool = true;
 
 /// After [`close_memory`], other processes cannot read the path of the executable either.
 pub(crate) const DAEMON_IS_HIDDEN: bool = true;
@@ -38,8 +43,32 @@ const BOOT_BYTES_MAX: u64 = 64;
 
 /// Returns the peer of a connected socket.
 pub(crate) fn peer_of(socket: &impl AsFd) -> io::Result<Peer> {
-    let peer = rustix::net::sockopt::socket_peercred(socket)?;
+    let peer = socket_peercred(socket)?;
     Ok(Peer { pid: peer.pid.as_raw_nonzero().get().unsigned_abs(), user: peer.uid.as_raw() })
+}
+
+/// Returns the process that listens on a Unix stream socket, as of its call of `listen`. `None` for another descriptor.
+pub(crate) fn listener_of(socket: &impl AsFd) -> io::Result<Option<u32>> {
+    let is_stream = socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && socket_type(socket) == Ok(SocketType::STREAM)
+        && socket_acceptconn(socket) == Ok(true);
+    is_stream.then(|| peer_of(socket).map(|peer| peer.pid)).transpose()
+}
+
+/// Returns an unconnected Unix socket that never waits.
+pub(crate) fn impatient_socket() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
+}
+
+/// Flags for a message to a process that may be gone: an error and no signal.
+pub(crate) fn send_flags() -> SendFlags {
+    SendFlags::NOSIGNAL
+}
+
+/// Flags for the receipt of descriptors: no started program inherits one.
+pub(crate) fn receive_flags() -> RecvFlags {
+    RecvFlags::CMSG_CLOEXEC
 }
 
 /// Reads a process; `None` when it is gone or cannot be read.

@@ -2,11 +2,14 @@
 //! authors ([macOS](../../../docs/macos.md)). Where macOS has no counterpart of a call of Linux, the answer is unknown.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use castellan_darwin::{self as darwin, Entry};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, socket};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getsid, kill_process, setrlimit};
 
 use super::file_systems::is_remote;
@@ -15,6 +18,9 @@ use crate::limits::ENVIRONMENT_BYTES_MAX;
 
 /// macOS has none: the first process is always `launchd`.
 pub(crate) const HAS_CONTAINERS: bool = false;
+
+/// A daemon cannot check who made the sockets that another one gives ([`listener_of`]), so it takes none.
+pub const CAN_HAND_OVER: bool = false;
 
 /// The path of its executable stays readable.
 pub(crate) const DAEMON_IS_HIDDEN: bool = false;
@@ -28,6 +34,33 @@ pub(crate) const HELPER_MEMORY_IS_LIMITED: bool = false;
 /// Returns the peer of a connected socket.
 pub(crate) fn peer_of(socket: &impl AsFd) -> io::Result<Peer> {
     darwin::peer_of(socket).map(|peer| Peer { pid: peer.pid, user: peer.user })
+}
+
+/// macOS names no process that listens on a socket. So the daemon accepts no listening socket of another process.
+pub(crate) fn listener_of(_socket: &impl AsFd) -> io::Result<Option<u32>> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "macOS does not name the process that listens on a socket",
+    ))
+}
+
+/// Returns an unconnected Unix socket that never waits. A program that another thread starts before the second call
+/// inherits it.
+pub(crate) fn impatient_socket() -> io::Result<OwnedFd> {
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    fcntl_setfl(&socket, OFlags::NONBLOCK)?;
+    Ok(socket)
+}
+
+/// Flags for a message. macOS has none against the signal; a Rust program ignores it.
+pub(crate) fn send_flags() -> SendFlags {
+    SendFlags::empty()
+}
+
+/// Flags for the receipt of descriptors. macOS has none that keeps them from a started program: the receiver does.
+pub(crate) fn receive_flags() -> RecvFlags {
+    RecvFlags::empty()
 }
 
 /// Reads a process; `None` when it is gone or cannot be read.

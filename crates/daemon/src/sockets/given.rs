@@ -11,12 +11,11 @@ use std::path::Path;
 
 use castellan_wire::{Home, connect};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_peercred, socket_type};
-use rustix::net::{AddressFamily, SocketType};
 
 use super::FILE_MODE;
 use super::pause::is_own;
 use crate::limits::{GIVEN_WAITING_MAX, LISTEN_BACKLOG};
+use crate::platform::listener_of;
 use crate::process::has_ended;
 
 /// The process that must have made the sockets listen.
@@ -120,12 +119,7 @@ impl Given {
 }
 
 fn check_kind(descriptor: &OwnedFd, owner: Owner) -> Result<(), GivenError> {
-    let is_stream = socket_domain(descriptor) == Ok(AddressFamily::UNIX)
-        && socket_type(descriptor) == Ok(SocketType::STREAM);
-    if !is_stream || socket_acceptconn(descriptor) != Ok(true) {
-        return Err(GivenError::Kind);
-    }
-    let listens = socket_peercred(descriptor).map_err(io::Error::from)?.pid.as_raw_pid().unsigned_abs();
+    let listens = listener_of(descriptor)?.ok_or(GivenError::Kind)?;
     match owner {
         Owner::Process(expected) if listens != expected => Err(GivenError::Owner(listens, expected)),
         Owner::Manager(expected) if listens != expected && !has_ended(listens) => {

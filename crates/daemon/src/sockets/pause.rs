@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt::socket_peercred;
+
+use crate::platform::peer_of;
 
 /// The end of connections that were accepted and have sent nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,5 +87,5 @@ impl Pause {
 
 /// Reports whether a connection is one of this process, which only woke a thread.
 pub(super) fn is_own(stream: &UnixStream) -> bool {
-    socket_peercred(stream).is_ok_and(|peer| peer.pid == rustix::process::getpid())
+    peer_of(stream).is_ok_and(|peer| peer.pid == std::process::id())
 }

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use castellan_wire::{bind, with_short_path};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::SocketAddrUnix;
 
 use super::FILE_MODE;
 use super::given::Given;
 use super::pause::{Accepted, Pause};
+use crate::platform::impatient_socket;
 
 /// A socket that others connect to by a path.
 #[derive(Debug)]
@@ -167,8 +168,7 @@ fn listen(path: &Path) -> io::Result<Bound> {
 
 /// Connects without waiting: on a full queue the threads have connections enough.
 fn knock(path: &Path) -> io::Result<()> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let socket = impatient_socket()?;
     with_short_path(path, |short| Ok(rustix::net::connect(&socket, &SocketAddrUnix::new(short)?)?))
 }
 
