@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::redact::Span;
+use crate::span::Span;
 
 /// The placeholder's word.
 const LABEL: &str = "e-mail address";

@@ -8,13 +8,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::limits::{COPIED_RULES_MAX, COPIED_TEXT_CHARS_MAX};
+use crate::about::About;
 use crate::line::{Hash, Link, format_time};
-use crate::record::{CallRecord, Record, Stream};
-use crate::text::Text;
+use crate::record::Stream;
 
 /// Version of the format, the first key of every copy.
 const VERSION: u32 = 1;
@@ -40,55 +38,6 @@ pub struct Copied {
     about: About,
     pub(crate) routine: Link,
     pub(crate) notable: Link,
-}
-
-/// The words of a call; empty for other records.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct About {
-    #[serde(skip_serializing_if = "String::is_empty")]
-    verdict: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    session: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    request: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    rules: Vec<String>,
-}
-
-impl About {
-    pub(crate) fn of(record: &Record) -> About {
-        match record {
-            Record::Call(call) if record.stream() == Stream::Notable => About::call(call),
-            Record::Call(_)
-            | Record::Session(_)
-            | Record::Control(_)
-            | Record::Failure(_)
-            | Record::Ungoverned(_)
-            | Record::Gap(_)
-            | Record::Retention(_)
-            | Record::Recovery(_) => About::default(),
-        }
-    }
-
-    fn call(call: &CallRecord) -> About {
-        let named = |verdict: &str| verdict == call.verdict.as_str();
-        let stopped = call.findings.iter().filter(|one| one.lifted.is_empty() && named(&one.verdict));
-        let mut rules: Vec<String> = Vec::new();
-        for finding in stopped {
-            let name = if finding.rule.is_empty() { &finding.code } else { &finding.rule };
-            let name = short(&Text::from(name.as_str()));
-            if rules.len() < COPIED_RULES_MAX && !rules.contains(&name) {
-                rules.push(name);
-            }
-        }
-        About {
-            verdict: short(&call.verdict),
-            session: short(&call.session_id),
-            request: short(&call.request),
-            rules,
-        }
-    }
 }
 
 impl Copied {
@@ -124,7 +73,7 @@ impl Copied {
 
     /// Returns the verdict; empty if the copy is not about a call.
     pub fn verdict(&self) -> &str {
-        &self.about.verdict
+        self.about.verdict()
     }
 
     /// Returns the time, if it is one.
@@ -157,13 +106,6 @@ pub fn log_name(dir: &Path) -> String {
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the text, redacted before it is cut, in ASCII: programs that store system logs change other characters.
-fn short(text: &Text) -> String {
-    let Ok(Value::String(clean)) = serde_json::to_value(text) else { return String::new() };
-    let plain = |c: char| if c == ' ' || c.is_ascii_graphic() { c } else { '?' };
-    clean.chars().take(COPIED_TEXT_CHARS_MAX).map(plain).collect()
-}
-
 /// The receiver of copies. It is called while the log is locked, so it must not wait.
 pub struct Copier(Box<dyn Fn(&Copied) + Send + Sync>);
 
@@ -193,6 +135,8 @@ impl fmt::Debug for Copier {
 mod tests {
     use super::*;
     use crate::record::FindingRecord;
+    use crate::record::{CallRecord, Record};
+    use serde_json::Value;
 
     #[test]
     fn a_copy_holds_names_and_no_input() {

@@ -10,6 +10,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod about;
 mod address;
 mod clean;
 mod copied;
@@ -26,6 +27,7 @@ mod redact;
 mod retain;
 mod scan;
 mod segment;
+mod span;
 mod text;
 mod verify;
 pub mod wide;

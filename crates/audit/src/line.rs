@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
-use crate::copied::About;
+use crate::about::About;
 use crate::error::AuditError;
 use crate::limits::BODY_BYTES;
 use crate::record::{

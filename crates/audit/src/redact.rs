@@ -8,15 +8,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::{Regex, RegexSet};
 
 use crate::address::addresses;
-
-/// A secret found in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// Kind of the secret.
-    pub(crate) label: &'static str,
-}
+use crate::span::Span;
 
 /// The form of a kind of secret. The secret is the first group that matched, or the whole match if there are no groups.
 struct Shape {
