@@ -100,39 +100,9 @@ fn is_own_branch(effect: &Effect) -> bool {
 pub(super) fn is_own_exchange(effect: &Effect, command: &Command, pushes: &Pushes) -> bool {
     let is_here = command.remote.is_none() && command.wrappers_are_neutral && command.env.is_empty();
     is_here
-        && match effect.kind() {
-            EffectKind::Connect | EffectKind::Download if effect.system().is_none() => {
-                is_of_own_server(effect)
-            }
-            EffectKind::Download => is_transfer(effect, command),
-            EffectKind::Upload | EffectKind::Mutate => {
-                let is_push = effect.command.is_some_and(|command| pushes.0.contains(&command));
-                is_push && (effect.kind() == EffectKind::Mutate || is_transfer(effect, command))
-            }
-            EffectKind::Query => is_of_code_host(effect, command),
-            EffectKind::Read
-            | EffectKind::Write
-            | EffectKind::Delete
-            | EffectKind::Link
-            | EffectKind::Permission
-            | EffectKind::Destroy
-            | EffectKind::Connect
-            | EffectKind::Listen
-            | EffectKind::Execute
-            | EffectKind::Interactive
-            | EffectKind::Elevate
-            | EffectKind::Install
-            | EffectKind::Publish
-            | EffectKind::Signal
-            | EffectKind::Service
-            | EffectKind::Schedule
-            | EffectKind::Detach
-            | EffectKind::Inject
-            | EffectKind::Spawn
-            | EffectKind::Environment
-            | EffectKind::Mcp
-            | EffectKind::Opaque => false,
-        }
+        && (is_of_own_server(effect)
+            || is_transfer(effect, command, pushes)
+            || is_of_code_host(effect, command))
 }
 
 /// Reports whether a request reads from a server of a project on this machine.
@@ -147,19 +117,29 @@ fn is_of_own_server(effect: &Effect) -> bool {
         _ => None,
     };
     let path = path.to_ascii_lowercase();
-    effect.host_class() == Some(HostClass::Loopback)
+    let is_request = matches!(effect.kind(), EffectKind::Connect | EffectKind::Download);
+    is_request
+        && effect.system().is_none()
+        && effect.host_class() == Some(HostClass::Loopback)
         && port.is_some_and(|port| OWN_PORTS.contains(&port))
         // A part of a path may be written in another way.
         && !path.contains('%')
         && !CONTROL_WORDS.iter().any(|word| path.contains(word))
 }
 
-/// Reports whether version control transfers to or from a remote that the session has not set. A new remote has a verb.
-fn is_transfer(effect: &Effect, command: &Command) -> bool {
+/// Reports whether an effect is of a fetch or a push, with a remote that the session has not set. A new remote has a verb.
+fn is_transfer(effect: &Effect, command: &Command, pushes: &Pushes) -> bool {
+    let is_push = || effect.command.is_some_and(|command| pushes.0.contains(&command));
+    let is_transfer = match effect.kind() {
+        // The other effects of such a push are changes of its branches.
+        EffectKind::Mutate => return is_push(),
+        kind => kind == EffectKind::Download || kind == EffectKind::Upload && is_push(),
+    };
     let is_of_versions =
         effect.system().and_then(System::find).is_some_and(|system| !system.shared_branches.is_empty());
     let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    is_of_versions
+    is_transfer
+        && is_of_versions
         && effect.verb().is_none()
         && effect.target().is_none_or(is_name)
         && command.flags.iter().all(|flag| TRANSFER_FLAGS.contains(&flag.as_str()))
@@ -174,7 +154,8 @@ fn is_of_code_host(effect: &Effect, command: &Command) -> bool {
         }
         verb => verb.is_some_and(|verb| system.host_queries.contains(&verb)),
     };
-    !system.host_queries.is_empty()
+    effect.kind() == EffectKind::Query
+        && !system.host_queries.is_empty()
         && is_known
         && !command.flag_spellings.iter().any(|flag| OTHER_PLACES.contains(&flag.as_str()))
 }
