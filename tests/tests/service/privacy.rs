@@ -1,4 +1,4 @@
-//! What stays out of the log, and that castellan makes no connection that nobody has configured.
+//! The log holds no prompts and addresses, and castellan makes no connection without a setting.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -190,7 +190,7 @@ pub(crate) fn close_memory() {
 }
 
 /// Sends a signal to the process with this id, if `is_it` reports that it is the right one. macOS has no descriptor of a
-/// process: between the check and the signal, the process may end and another one may get its id.
+/// process. Between the check and the signal, the process may end, and another one may get its id.
 pub(crate) fn send_signal(pid: Pid, signal: Signal, is_it: impl Fn() -> bool) -> io::Result<()> {
     if !is_it() {
         return Ok(());

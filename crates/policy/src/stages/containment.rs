@@ -49,8 +49,8 @@ fn has_level(case: &Case<'_>, reading: &Reading<'_>) -> bool {
 }
 
 /// Reports whether a part of the call does the same in the sandbox for unread code: there, it may change the workspace and
-/// temporary files. A command that would fail there is asked about, and so is code that another system or machine runs
-/// outside of the sandbox.
+/// temporary files. castellan asks about a command that would fail there, and about code that another system or machine
+/// runs: that code is outside of the sandbox.
 fn works_contained(row: &CallRow<'_>) -> bool {
     let is_here = row.command().is_none_or(|(_, command)| command.remote.is_none());
     is_here && row.effect().is_none_or(effect_works_contained)
