@@ -130,11 +130,12 @@ fn is_of_own_server(effect: &Effect) -> bool {
 /// Reports whether an effect is of a fetch or a push, with a remote that the session has not set. A new remote has a verb.
 fn is_transfer(effect: &Effect, command: &Command, pushes: &Pushes) -> bool {
     let is_push = || effect.command.is_some_and(|command| pushes.0.contains(&command));
-    let is_transfer = match effect.kind() {
-        // The other effects of such a push are changes of its branches.
-        EffectKind::Mutate => return is_push(),
-        kind => kind == EffectKind::Download || kind == EffectKind::Upload && is_push(),
-    };
+    // The other effects of such a push are changes of its branches.
+    if effect.kind() == EffectKind::Mutate {
+        return is_push();
+    }
+    let is_transfer =
+        effect.kind() == EffectKind::Download || effect.kind() == EffectKind::Upload && is_push();
     let is_of_versions =
         effect.system().and_then(System::find).is_some_and(|system| !system.shared_branches.is_empty());
     let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
