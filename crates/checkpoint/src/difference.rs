@@ -1,6 +1,6 @@
 //! The differences between a checkpoint and the present state of its directory.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +12,18 @@ use crate::error::RestoreError;
 use crate::gather::gather;
 use crate::listing::{Limits, ListError};
 use crate::manifest::{Extent, Manifest, Row, Was};
-use crate::stat::Kind;
+use crate::stat::{Kind, Stat};
 use crate::store::Store;
+
+/// A checkpoint beside the present state of its directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The paths that are not as they were.
+    pub differences: Vec<Difference>,
+    /// Places that were not compared: the checkpoint does not have them or has them without contents, or they are left out
+    /// now. An empty path is the whole directory.
+    pub unknown: Vec<PathBuf>,
+}
 
 /// A path that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +34,8 @@ pub struct Difference {
     pub was: Option<Side>,
     /// Its present state.
     pub now: Option<Side>,
+    /// Its present status, which differs after each further change.
+    pub stat: Option<Stat>,
 }
 
 /// One state of a path.
@@ -37,6 +49,8 @@ pub struct Side {
     pub mode: u32,
     /// The contents of a file can be read: the store has them, or the file is there.
     pub is_readable: bool,
+    /// The target of a link. Other bytes than UTF-8 are replaced.
+    pub target: Option<String>,
 }
 
 /// A path whose state is another one.
@@ -49,27 +63,39 @@ pub(crate) struct Pair {
     pub(crate) is_status: bool,
 }
 
+/// The paths whose state is another one, and the places that were not compared; see [`Comparison::unknown`].
+#[derive(Debug)]
+pub(crate) struct Compared {
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) unknown: Vec<PathBuf>,
+}
+
 impl Store {
     /// Compares a checkpoint with its directory as it is now. Paths whose times alone differ are not among the results.
-    pub fn diff(&self, id: &str) -> Result<Vec<Difference>, RestoreError> {
+    pub fn compare(&self, id: &str) -> Result<Comparison, RestoreError> {
         let manifest = self.manifest(id)?;
         let root = Path::new(OsStr::from_bytes(&manifest.root));
-        let pairs = match Beneath::open(root) {
-            Ok(opened) => pairs(&opened, &manifest, self.limits())?,
+        let Compared { pairs, unknown } = match Beneath::open(root) {
+            Ok(opened) => compared(&opened, &manifest, self.limits())?,
             // The directory itself is gone.
-            Err(rustix::io::Errno::NOENT) => manifest
-                .rows
-                .iter()
-                .filter_map(|Row { path, was }| pair(path, was.clone(), Was::Absent, false))
-                .collect(),
+            Err(rustix::io::Errno::NOENT) => Compared {
+                pairs: manifest
+                    .rows
+                    .iter()
+                    .filter_map(|Row { path, was }| pair(path, was.clone(), Was::Absent, false))
+                    .collect(),
+                unknown: Vec::new(),
+            },
             Err(why) => return Err(ListError::Root { root: root.to_owned(), why }.into()),
         };
         let differences = pairs.into_iter().map(|pair| Difference {
             was: side(&pair.was, pair.was.content().is_some()),
             now: side(&pair.now, true),
+            stat: pair.now.stat().copied(),
             path: pair.path,
         });
-        Ok(differences.filter(|one| one.was != one.now || is_content(one)).collect())
+        let differences = differences.filter(|one| one.was != one.now || is_content(one)).collect();
+        Ok(Comparison { differences, unknown })
     }
 
     /// Returns the contents of a file at the checkpoint, if it was copied and has at most `max` bytes. They are checked.
@@ -109,12 +135,17 @@ fn side(of: &Was, is_readable: bool) -> Option<Side> {
     let size = if stat.kind == Kind::File { stat.size } else { 0 };
     let is_readable = is_readable && stat.kind == Kind::File;
     let mode = if stat.kind == Kind::Link { 0o777 } else { stat.mode };
-    Some(Side { kind: stat.kind, size, mode, is_readable })
+    let target = match of {
+        Was::Link { target, .. } => Some(String::from_utf8_lossy(target).into_owned()),
+        Was::Absent | Was::AbsentAbove | Was::File { .. } | Was::Directory { .. } | Was::Other { .. } => None,
+    };
+    Some(Side { kind: stat.kind, size, mode, is_readable, target })
 }
 
 /// Finds the paths whose state is not that of the checkpoint, by path.
-pub(crate) fn pairs(root: &Beneath, manifest: &Manifest, limits: &Limits) -> Result<Vec<Pair>, ListError> {
+pub(crate) fn compared(root: &Beneath, manifest: &Manifest, limits: &Limits) -> Result<Compared, ListError> {
     let mut now = gather(root, manifest.paths.as_deref(), manifest.leaves, limits)?.rows;
+    let not_compared = places_unknown(manifest, &now);
     let mut pairs = Vec::new();
     // Directories whose entries the checkpoint does not know.
     let mut unknown: HashSet<&[u8]> = HashSet::new();
@@ -136,7 +167,19 @@ pub(crate) fn pairs(root: &Beneath, manifest: &Manifest, limits: &Limits) -> Res
         }
     }
     pairs.sort_by(|one, other| one.path.as_os_str().as_bytes().cmp(other.path.as_os_str().as_bytes()));
-    Ok(pairs)
+    Ok(Compared { pairs, unknown: not_compared })
+}
+
+/// The places about which a comparison says nothing. A new file beside a directory may have made it one to leave out.
+fn places_unknown(manifest: &Manifest, now: &BTreeMap<Vec<u8>, Was>) -> Vec<PathBuf> {
+    let is_left_out =
+        |was: &Was| matches!(was, Was::Directory { extent: Extent::LeftOut, .. } | Was::Other { .. });
+    let is_unknown = |was: &Was| is_left_out(was) || matches!(was, Was::File { content: None, .. });
+    let of_then = manifest.rows.iter().filter(|row| is_unknown(&row.was)).map(|row| &row.path);
+    let of_now = now.iter().filter(|(_, was)| is_left_out(was)).map(|(path, _)| path);
+    let places: BTreeSet<&Vec<u8>> = of_then.chain(of_now).collect();
+    let whole = (!manifest.is_whole()).then(PathBuf::new);
+    places.into_iter().map(|path| PathBuf::from(OsStr::from_bytes(path))).chain(whole).collect()
 }
 
 /// The state of a path that a listing does not have: another name beside it may have made it one to leave out.

@@ -25,7 +25,7 @@ mod stat;
 mod store;
 
 pub use changes::Changes;
-pub use difference::{Difference, Side};
+pub use difference::{Comparison, Difference, Side};
 pub use error::RestoreError;
 pub use limits::{
     AGE_MAX, CEILING_BYTES, CHECKPOINT_BYTES_MAX, CHECKPOINT_FILES_MAX, COUNT_MAX, DEPTH_MAX, ENTRIES_MAX,

@@ -19,11 +19,11 @@ use rustix::io::Errno;
 use self::apply::{Applied, Journal};
 use self::plan::Plan;
 use crate::beneath::Beneath;
-use crate::difference::pairs;
+use crate::difference::{Compared, compared};
 use crate::error::RestoreError;
 use crate::left_out::Leaves;
 use crate::listing::ListError;
-use crate::manifest::{Extent, Manifest, Was};
+use crate::manifest::Manifest;
 use crate::store::{Checkpoint, Scope, Store, TakeError};
 
 /// The result of a restore.
@@ -37,8 +37,7 @@ pub struct Restored {
     pub adjusted: Vec<PathBuf>,
     /// Entries that could not be put back, with the reason.
     pub left: Vec<(PathBuf, String)>,
-    /// Places that the checkpoint does not have, or has without contents: what is there now was not put back. An empty path
-    /// is the whole directory.
+    /// Places that were not compared, or could not be put back; see [`crate::Comparison::unknown`].
     pub unknown: Vec<PathBuf>,
     /// The checkpoint of the state before, if one was wanted.
     pub before: Option<Checkpoint>,
@@ -90,7 +89,8 @@ impl Store {
             }
             None => None,
         };
-        let pairs = pairs(root, manifest, self.limits()).map_err(|error| whole(error.into()))?;
+        let Compared { pairs, unknown } =
+            compared(root, manifest, self.limits()).map_err(|error| whole(error.into()))?;
         let plan = Plan::of(pairs);
         journal.stage(&manifest.id).map_err(step)?;
         let staged = stage::write(self, journal, &plan)?;
@@ -100,7 +100,7 @@ impl Store {
         let Plan { out, written, adjusted, left: planned, .. } = plan;
         let removed = out.into_iter().filter(|path| written.binary_search(path).is_err()).collect();
         let left = [planned, left].concat();
-        let unknown = unknown(manifest, &left);
+        let unknown = unknown.into_iter().chain(left.iter().map(|(path, _)| path.clone())).collect();
         Ok(Restored { written, removed, adjusted, left, unknown, before })
     }
 
@@ -118,20 +118,6 @@ impl Store {
         let root = Path::new(OsStr::from_bytes(&manifest.root));
         self.take_but(id, owner, root, scope, Some(&manifest.id))
     }
-}
-
-/// The places about which the checkpoint says nothing, and those that could not be put back.
-fn unknown(manifest: &Manifest, left: &[(PathBuf, String)]) -> Vec<PathBuf> {
-    let is_unknown = |was: &Was| match was {
-        Was::Directory { extent, .. } => *extent == Extent::LeftOut,
-        Was::File { content, .. } => content.is_none(),
-        Was::Other { .. } => true,
-        Was::Absent | Was::AbsentAbove | Was::Link { .. } => false,
-    };
-    let rows = manifest.rows.iter().filter(|row| is_unknown(&row.was));
-    let whole = (!manifest.is_whole()).then(PathBuf::new);
-    let paths = rows.map(|row| PathBuf::from(OsStr::from_bytes(&row.path)));
-    paths.chain(left.iter().map(|(path, _)| path.clone())).chain(whole).collect()
 }
 
 /// The error of a step at a path.

@@ -30,7 +30,10 @@ pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
 pub use self::status::{OutsideStatus, SocketsOf, StatusReport, UnguardedAgent, VerdictCounts};
-pub use self::undo::{ListedCheckpoint, ShownCheckpoint, ShownDifference, ShownSide, UndoReport, UndoStatus};
+pub use self::undo::{
+    KeepReport, ListedCheckpoint, ShownCheckpoint, ShownDifference, ShownSide, UndoReport, UndoStatus,
+    UnseenFiles,
+};
 pub use self::workspace::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::config::KeyEdit;
 
@@ -261,10 +264,13 @@ pub enum ControlRequest {
         /// Makes no checkpoint of the state before, so that nothing takes this back.
         is_final: bool,
     },
-    /// Keeps the changes of a call, and removes its checkpoint. Needs a person.
+    /// Keeps the changes of a call that a person has seen, and removes its checkpoint. Needs a person.
     Keep {
         /// [`ListedCheckpoint::id`].
         id: String,
+        /// [`ShownDifference::seen`] of each difference. An older castellan gives none, so that nothing is settled.
+        #[serde(default)]
+        seen: Vec<String>,
     },
     /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
@@ -387,6 +393,8 @@ pub enum ControlResponse {
     Diff(Box<ShownCheckpoint>),
     /// A checkpoint was put back.
     Undone(Box<UndoReport>),
+    /// The changes of a call are kept.
+    Kept(Box<KeepReport>),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.

@@ -5,6 +5,7 @@ mod consent;
 mod contained;
 mod halt;
 mod handover;
+mod keep;
 mod pause;
 mod plans;
 mod runs;
@@ -220,7 +221,7 @@ impl ControlServer {
                 let undone = self.undo(id, shown, *is_final, peer);
                 return undone.map(Box::new).map(ControlResponse::Undone);
             }
-            ControlRequest::Keep { id } => self.keep(id, peer)?,
+            ControlRequest::Keep { id, seen } => return self.keep(id, seen, peer),
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
             ControlRequest::Trust { workspace, trust: decision, project } => {

@@ -20,6 +20,7 @@ mod review;
 mod runs;
 mod scripts;
 mod sessions;
+mod settled;
 mod terms;
 mod ungoverned;
 mod weighed;

@@ -83,10 +83,10 @@ pub use containment::contained_settings;
 pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
-    LimitsInForce, ListedCheckpoint, ListedPlan, OutsideStatus, PauseStatus, PendingCall, PlanFor,
-    ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint,
-    ShownDifference, ShownPlan, ShownSide, SocketsOf, StatusReport, TrustDecision, UndoReport, UndoStatus,
-    UnguardedAgent, VerdictCounts,
+    KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, OutsideStatus, PauseStatus, PendingCall,
+    PlanFor, ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall,
+    ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf, StatusReport, TrustDecision,
+    UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -27,6 +27,15 @@ pub(crate) fn contained_argument(checkpoint: &str, workspace: &str) -> String {
     format!("{checkpoint} {workspace}")
 }
 
+/// The start of the argument in the record of a keep or an undo. `left`: number of files that stay marked; with any, the
+/// call is not settled for [`restore`].
+pub(crate) fn settled_argument(checkpoint: &str, left: usize) -> String {
+    match left {
+        0 => checkpoint.to_owned(),
+        left => format!("{checkpoint} in part, files left: {left}"),
+    }
+}
+
 /// Restores halts, runs and marks. Halts all agents if the last record is a halt, or if the log cannot be read.
 pub(crate) fn restore(judge: &Judge) {
     let dir = judge.log().dir();

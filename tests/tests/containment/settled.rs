@@ -49,6 +49,53 @@ fn a_person_keeps_or_undoes_what_a_contained_call_wrote() -> Result<()> {
     Ok(())
 }
 
+/// `castellan keep` shows no packages, no long files and no programs. Nobody has read these.
+#[test]
+fn a_keep_settles_only_what_it_shows() -> Result<()> {
+    let rig = Rig::new()?;
+    rig.write("package.json", "{}\n")?;
+    let script = "mkdir -p node_modules/a; echo id > node_modules/a/run.sh; echo id > run.sh; \
+                  { echo id; yes '#' | head -n 40000; } > long.sh; printf '#\\377\\nid\\n' > no-text.sh";
+    let done = rig.elsewhere(script, "true")?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let call = rig.undoable()?.into_iter().next().context("no call")?;
+    let unread = ["node_modules/a/run.sh", "long.sh", "no-text.sh"];
+    is_free(&rig, &["run.sh"], false)?;
+    let shown = rig.home.run_castellan(&["diff", &call])?.stdout;
+    ensure!(shown.contains("not shown") && shown.contains("/node_modules/a (1)"), "{shown}");
+    let done = terminal::run_castellan(&rig.home, &["keep", &call, "--yes"])?;
+    ensure!(
+        done.code == Some(0) && done.stdout.contains("3 files of a contained command stay unread"),
+        "{done:?}"
+    );
+    is_free(&rig, &["run.sh"], true)?;
+    is_free(&rig, &unread, false)?;
+    // The log does not show a settled call.
+    let journal = rig.home.castellan().join("state/journal");
+    rig.restart_after(|| Ok(fs::remove_file(&journal)?))?;
+    is_free(&rig, &unread, false).context("without the journal")
+}
+
+/// Between the differences and the answer, another process writes a file that was shown.
+#[test]
+fn a_keep_settles_nothing_that_changed_since_it_was_shown() -> Result<()> {
+    let rig = Rig::new()?;
+    let done = rig.elsewhere("echo id > run.sh; echo id > other.sh", "true")?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let call = rig.undoable()?.into_iter().next().context("no call")?;
+    let mut keep = terminal::start_castellan(&rig.home, &["keep", &call])?;
+    keep.expect("Keep these changes?")?;
+    rig.write("run.sh", "ls\n")?;
+    keep.type_keys("y\n")?;
+    let done = keep.finish()?;
+    ensure!(done.code == Some(6) && done.stdout.contains("1 file changed after you saw"), "{done:?}");
+    is_free(&rig, &["other.sh"], true)?;
+    is_free(&rig, &["run.sh"], false)?;
+    // The checkpoint is still there.
+    settle(&rig, "keep", &call)?;
+    is_free(&rig, &["run.sh"], true)
+}
+
 /// The journal alone has the list of written files. Without it, each file of the workspace may be one.
 #[test]
 fn a_lost_journal_loses_no_mark() -> Result<()> {

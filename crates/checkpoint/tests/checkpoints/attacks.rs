@@ -88,7 +88,7 @@ fn a_link_in_the_place_of_the_workspace_or_above_it_is_refused() {
     fs::rename(&world.root, world.top.join("moved")).unwrap();
     symlink(&outside, &world.root).unwrap();
     assert!(matches!(world.store.restore("a", None), Err(RestoreError::List(_))));
-    assert!(world.store.diff("a").is_err());
+    assert!(world.store.compare("a").is_err());
     fs::remove_file(&world.root).unwrap();
     let parent = world.root.parent().unwrap();
     fs::remove_dir(parent).unwrap();

@@ -176,7 +176,7 @@ fn a_restore_says_what_it_did() {
     fs::remove_dir_all(world.path("src")).unwrap();
     fs::write(world.path("new"), "x").unwrap();
     fs::set_permissions(world.path("README.md"), fs::Permissions::from_mode(0o600)).unwrap();
-    let differences = world.store.diff("a").unwrap();
+    let differences = world.store.compare("a").unwrap().differences;
     let paths: Vec<&str> = differences.iter().map(|one| one.path.to_str().unwrap()).collect();
     assert_eq!(paths, ["README.md", "new", "src", "src/inner", "src/inner/deep.rs", "src/main.rs"]);
     let restored = world.restore("a");
@@ -186,7 +186,7 @@ fn a_restore_says_what_it_did() {
     assert_eq!(strings(&restored.written), ["src", "src/inner", "src/inner/deep.rs", "src/main.rs"]);
     assert_eq!(strings(&restored.removed), ["new"]);
     assert_eq!(strings(&restored.adjusted), ["README.md"]);
-    assert!(world.store.diff("a").unwrap().is_empty());
+    assert!(world.store.compare("a").unwrap().differences.is_empty());
 }
 
 #[test]
@@ -212,4 +212,19 @@ fn only_the_named_paths_are_changed() {
     assert_eq!(fs::read_to_string(world.path("README.md")).unwrap(), "a person wrote this");
     assert_eq!(fs::read_to_string(world.path("src/other")).unwrap(), "and this");
     assert_eq!(fs::read_to_string(world.path("src/main.rs")).unwrap(), "fn main() {}\n");
+}
+
+/// A call can make a directory one that is left out, by a file beside it.
+#[test]
+fn a_directory_that_is_left_out_by_now_is_unknown() {
+    let world = World::new();
+    fs::create_dir(world.path("vendor")).unwrap();
+    fs::write(world.path("vendor/known"), "1").unwrap();
+    world.take_all("a");
+    assert!(world.store.compare("a").unwrap().unknown.is_empty());
+    fs::write(world.path("composer.lock"), "{}").unwrap();
+    fs::write(world.path("vendor/new"), "1").unwrap();
+    assert_eq!(world.store.compare("a").unwrap().unknown, [Path::new("vendor")]);
+    assert_eq!(world.restore("a").unknown, [Path::new("vendor")]);
+    assert!(!world.path("composer.lock").exists() && world.path("vendor/new").exists());
 }

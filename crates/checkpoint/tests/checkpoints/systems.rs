@@ -63,7 +63,7 @@ fn mounts_are_neither_entered_nor_replaced() {
     assert_eq!(taken.files, 1);
     let paths = [PathBuf::from("mounted/f")];
     let refused = store.take("b", "s", &root, Scope::Paths { paths: &paths, with_history: false });
-    assert!(refused.is_err() || store.diff("b").unwrap().is_empty());
+    assert!(refused.is_err() || store.compare("b").unwrap().differences.is_empty());
     fs::write(root.join("own"), "changed").unwrap();
     fs::write(root.join("mounted/f"), "later").unwrap();
     fs::write(root.join("bound/f"), "later").unwrap();

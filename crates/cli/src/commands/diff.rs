@@ -24,7 +24,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let mut out = anstream::stdout();
     if options.json {
         writeln!(out, "{:#}", serde_json::to_value(&found)?)?;
-    } else if found.count == 0 {
+    } else if found.count == 0 && found.unseen.count == 0 {
         global.note("the files are as they were before the call")?;
     } else {
         shown::write(&mut out, &found, true)?;

@@ -1,14 +1,15 @@
-//! `castellan keep`: settles a call whose changes a person keeps. Its checkpoint goes.
+//! `castellan keep`: settles the changes of a call that a person has seen. Its checkpoint goes.
 
 use std::io::Write;
 
+use castellan_daemon::KeepReport;
 use serde_json::json;
 
 use super::undo::named::checkpoint_of;
 use super::undo::shown;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::WARNING;
+use crate::output::{WARNING, counted};
 use crate::{ask, presence};
 
 /// Options of `castellan keep`.
@@ -29,26 +30,36 @@ pub(crate) struct Options {
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let client = global.client()?;
     // No checkpoint has an empty id.
-    presence::require_before(|| client.keep(""))?;
+    presence::require_before(|| client.keep("", Vec::new()).map(drop))?;
     let id = checkpoint_of(global, &options.id)?;
+    let found = client.diff(&id)?;
     let mut text = Vec::new();
-    let question = if client.checkpoints()?.iter().any(|one| one.id == id) {
-        shown::write(&mut text, &client.diff(&id)?, true)?;
-        "Keep these changes? The call can then not be undone."
-    } else {
-        global.message(WARNING, "castellan has no checkpoint of this call, so it cannot show the changes")?;
-        "Keep all changes of this call? Read them first."
-    };
-    let is_shown = options.json || text.is_empty() || ask::show(&String::from_utf8_lossy(&text))?;
-    if !is_shown || !options.yes && !ask::is_agreed(question)? {
+    shown::write(&mut text, &found, true)?;
+    let is_shown = options.json || ask::show(&String::from_utf8_lossy(&text))?;
+    if !is_shown || !options.yes && !ask::is_agreed("Keep these changes? The call can then not be undone.")? {
         global.note("nothing was changed")?;
         return Ok(Exit::No);
     }
-    client.keep(&id)?;
+    let seen = found.differences.into_iter().map(|one| one.seen).filter(|seen| !seen.is_empty()).collect();
+    let report = client.keep(&id, seen)?;
     if options.json {
-        writeln!(anstream::stdout(), "{:#}", json!({ "kept": options.id }))?;
+        writeln!(anstream::stdout(), "{:#}", json!({ "kept": options.id, "report": report }))?;
+    } else {
+        tell(global, &report)?;
+    }
+    Ok(if report.changed > 0 { Exit::Incomplete } else { Exit::Done })
+}
+
+fn tell(global: &Global, KeepReport { unseen, changed }: &KeepReport) -> anyhow::Result<()> {
+    if *changed > 0 {
+        let files = counted(*changed, "file");
+        let text = format!("{files} changed after you saw the differences: look again");
+        global.message(WARNING, &text)?;
     } else {
         global.note("the changes are kept")?;
     }
-    Ok(Exit::Done)
+    if let Some(text) = shown::unseen(unseen) {
+        global.message(WARNING, &text)?;
+    }
+    Ok(())
 }

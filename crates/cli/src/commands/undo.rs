@@ -47,7 +47,10 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let id = checkpoint_of(global, id)?;
     let found = client.diff(&id)?;
     if found.count == 0 {
-        global.note("the files are as they were before the call: nothing was changed")?;
+        match shown::unseen(&found.unseen) {
+            Some(text) => global.message(WARNING, &text)?,
+            None => global.note("the files are as they were before the call: nothing was changed")?,
+        }
         return Ok(Exit::Done);
     }
     let mut text = Vec::new();
@@ -68,7 +71,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 }
 
 fn tell(global: &Global, report: &UndoReport) -> anyhow::Result<()> {
-    let UndoReport { written, removed, adjusted, left, left_count, before } = report;
+    let UndoReport { written, removed, adjusted, left, left_count, unseen, before } = report;
     global.note(&format!(
         "{written} written again, {removed} removed, {adjusted} with their permissions again"
     ))?;
@@ -77,6 +80,9 @@ fn tell(global: &Global, report: &UndoReport) -> anyhow::Result<()> {
     }
     if *left_count > left.len() {
         global.message(WARNING, &format!("{} more could not be put back", left_count - left.len()))?;
+    }
+    if let Some(text) = shown::unseen(unseen) {
+        global.message(WARNING, &text)?;
     }
     if !before.is_empty() {
         global.note(&format!("to take this back: castellan undo {before}"))?;

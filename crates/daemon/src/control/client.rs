@@ -9,9 +9,9 @@ use serde_json::Value as Json;
 
 use super::{
     CONTROL_VERSION, ContainedEnd, ContainedOutcome, ContainedRun, ControlRequest, ControlResponse,
-    DecidedWorkspace, Envelope, GrantScope, GrantedCall, HaltOf, HaltReport, Known, ListedCheckpoint,
-    ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce, Secret, ShownCall,
-    ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport, is_readable, listener,
+    DecidedWorkspace, Envelope, GrantScope, GrantedCall, HaltOf, HaltReport, KeepReport, Known,
+    ListedCheckpoint, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce, Secret,
+    ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport, is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -285,9 +285,14 @@ impl ControlClient {
         Ok(*report)
     }
 
-    /// Keeps the changes of a call, and removes its checkpoint.
-    pub fn keep(&self, id: &str) -> Result<(), ControlError> {
-        self.carry_out(&ControlRequest::Keep { id: id.to_owned() })
+    /// Keeps the changes of a call, and removes its checkpoint. `seen`: [`ShownDifference::seen`] of those that a person has
+    /// seen.
+    ///
+    /// [`ShownDifference::seen`]: super::ShownDifference::seen
+    pub fn keep(&self, id: &str, seen: Vec<String>) -> Result<KeepReport, ControlError> {
+        let request = ControlRequest::Keep { id: id.to_owned(), seen };
+        let ControlResponse::Kept(report) = self.ask(&request)? else { return Err(no("report")) };
+        Ok(*report)
     }
 
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
@@ -372,6 +377,7 @@ impl ControlClient {
             | ControlResponse::Checkpoints(_)
             | ControlResponse::Diff(_)
             | ControlResponse::Undone(_)
+            | ControlResponse::Kept(_)
             | ControlResponse::Trusted(_)) => Ok((done, stream)),
         }
     }

@@ -44,6 +44,27 @@ pub struct ShownCheckpoint {
     pub count: usize,
     /// Hash of all differences. An undo names it, so that nothing else is put back than a person has seen.
     pub shown: String,
+    /// Files of a contained call that these differences do not show. They stay written by code that nobody has read.
+    #[serde(default)]
+    pub unseen: UnseenFiles,
+}
+
+/// Files that contained calls wrote and that no person has seen, by folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnseenFiles {
+    /// The first folders, and the number of files in each.
+    pub folders: Vec<(String, usize)>,
+    /// Number of files. A folder whose files are not known is one.
+    pub count: usize,
+}
+
+/// The result of a keep.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeepReport {
+    /// Files that stay written by code that nobody has read.
+    pub unseen: UnseenFiles,
+    /// Number of differences that are not those that the person saw. The checkpoint stays then.
+    pub changed: usize,
 }
 
 /// A path that is not as it was at a checkpoint.
@@ -55,6 +76,9 @@ pub struct ShownDifference {
     pub was: Option<ShownSide>,
     /// The present state.
     pub now: Option<ShownSide>,
+    /// Hash of the difference with the present contents, which a keep names; empty if the contents are not shown.
+    #[serde(default)]
+    pub seen: String,
 }
 
 /// One state of a path.
@@ -66,7 +90,7 @@ pub struct ShownSide {
     pub size: u64,
     /// The permissions.
     pub mode: u32,
-    /// The text of a short file; `None` for an agent, and if it is no text.
+    /// The text of a short file, or the target of a link; `None` for an agent, and if it is no text.
     pub text: Option<String>,
 }
 
@@ -83,6 +107,9 @@ pub struct UndoReport {
     pub left: Vec<(String, String)>,
     /// Number of these.
     pub left_count: usize,
+    /// Files of a contained call that were not put back. They stay written by code that nobody has read.
+    #[serde(default)]
+    pub unseen: UnseenFiles,
     /// Id of the checkpoint of the state before; empty if the person wanted none.
     pub before: String,
 }

@@ -51,7 +51,7 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("loosen", ControlRequest::Loosen("uninstall".to_owned())),
         ("undo", undo(false)),
         ("undo", undo(true)),
-        ("keep", ControlRequest::Keep { id: "c0".to_owned() }),
+        ("keep", ControlRequest::Keep { id: "c0".to_owned(), seen: Vec::new() }),
         ("pause", ControlRequest::Pause { seconds: 600 }),
         ("resume", ControlRequest::Resume { of: HaltOf::All }),
         ("resume", ControlRequest::Resume { of: HaltOf::Agent("claude".to_owned()) }),

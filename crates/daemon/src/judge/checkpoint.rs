@@ -68,14 +68,6 @@ impl Judge {
         self.take(asked, call, whose.inside(), &Need::Workspace).inspect_err(|why| self.undo.failed(why))
     }
 
-    /// Settles a call whose changes a person keeps. Its checkpoint goes, and its files count as read.
-    pub(crate) fn keep_changes(&self, id: &str) {
-        self.settle_files(id);
-        if let Ok(store) = self.undo.store() {
-            store.remove(id);
-        }
-    }
-
     fn take(&self, asked: &Asked<'_>, call: &Call, workspace: &str, need: &Need) -> Result<(), String> {
         if workspace.is_empty() {
             return Err("the session has no workspace".to_owned());

@@ -1,7 +1,6 @@
 //! Contained calls from decision to end: the ticket of a call, the start of its command, and the files that it wrote. It
 //! must not know why a call is contained.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use castellan_agents as agents;
 use castellan_event::{Answer, Call, Query, World};
 use castellan_policy::Failed;
 
-use super::checkpoint::{call_of, checkpoint_id};
+use super::checkpoint::checkpoint_id;
 use super::{Asked, Judge, Whose};
 use crate::ancestors::Ancestors;
 use crate::clock::boot_ms;
@@ -156,61 +155,6 @@ impl Judge {
         }
     }
 
-    /// Forgets the files that a contained call wrote, because a person has undone it. Those at or below a place of `unknown`
-    /// were not put back, so they stay written by code that nobody has read.
-    pub(crate) fn settle_undone(&self, checkpoint: &str, unknown: &[PathBuf]) {
-        let written = call_of(checkpoint).and_then(|call| Some((call, self.memory().contained_call(call)?)));
-        let Some((call, (workspace, written))) = written else { return };
-        let root = Path::new(&workspace);
-        let places =
-            unknown.iter().map(|path| root.join(path)).filter(|path| path.symlink_metadata().is_ok());
-        let places: Vec<PathBuf> = places.collect();
-        let rest: Vec<String> = match &written {
-            Some(written) => places.iter().flat_map(|place| rest_in(place, written)).collect(),
-            None => places.iter().map(|place| text_of(place, &workspace)).collect(),
-        };
-        if rest.is_empty() {
-            return self.settle_files(checkpoint);
-        }
-        if let Err(error) = self.memory().end_contained(call, &workspace, rest) {
-            self.fail("state", &format!("that files are settled cannot be written: {error}"));
-        }
-    }
-
-    /// Prepares the settlement of a contained call: its command does not start any more. An error if the command runs,
-    /// because its files are not known yet.
-    pub(crate) fn check_ended(&self, checkpoint: &str) -> Result<(), String> {
-        let (Some(call), Some(containment)) = (call_of(checkpoint), self.containment.get()) else {
-            return Ok(());
-        };
-        match containment.tickets().end_waiting(call) {
-            true => Err("the command of this call still runs in its sandbox: wait for its end".to_owned()),
-            false => Ok(()),
-        }
-    }
-
-    /// Reports whether files of a contained call are not settled.
-    pub(crate) fn has_contained(&self, checkpoint: &str) -> bool {
-        call_of(checkpoint).is_some_and(|call| self.memory().has_contained(call))
-    }
-
-    /// Restores the mark of a contained call after its list of files was lost: it may have written its whole workspace.
-    pub(crate) fn mark_contained(&self, checkpoint: &str, workspace: &str) -> Result<(), String> {
-        let call = call_of(checkpoint).ok_or("this is no call")?;
-        let written = if workspace == "/" { below_root()? } else { vec![workspace.to_owned()] };
-        let stored = self.memory().end_contained(call, workspace, written);
-        stored.map_err(|error| format!("the files of contained calls cannot be written: {error}"))
-    }
-
-    /// Forgets the files that a contained call wrote, because a person has kept or undone them. See
-    /// [`Judge::check_ended`].
-    pub(crate) fn settle_files(&self, checkpoint: &str) {
-        let Some(call) = call_of(checkpoint) else { return };
-        if let Err(error) = self.memory().settle_contained(call) {
-            self.fail("state", &format!("that files are settled cannot be written: {error}"));
-        }
-    }
-
     /// Stores the files that a command wrote. If they cannot be found or stored, the whole workspace stays written.
     fn settle_contained(&self, Running { ticket, .. }: &Running) -> Option<usize> {
         let written = match ticket.before.written(&ticket.workspace) {
@@ -237,26 +181,6 @@ impl Judge {
     }
 }
 
-/// Returns the written files at or below a place. A directory among them that holds the place may hold written files there.
-fn rest_in(place: &Path, written: &BTreeSet<String>) -> Vec<String> {
-    let is_above = |file: &String| place.starts_with(file);
-    let below = written.iter().filter(|file| Path::new(file).starts_with(place)).cloned();
-    let whole = written.iter().find(|file| is_above(file)).map(|above| text_of(place, above));
-    below.chain(whole).collect()
-}
-
-/// castellan's paths are text: a place whose name is none becomes the directory `above`.
-fn text_of(place: &Path, above: &str) -> String {
-    place.to_str().unwrap_or(above).trim_end_matches('/').to_owned()
-}
-
-/// Returns the entries of the root, which cannot be marked itself.
-fn below_root() -> Result<Vec<String>, String> {
-    let failed = |error| format!("the root directory cannot be listed: {error}");
-    let entries: Result<Vec<_>, _> = std::fs::read_dir("/").map_err(failed)?.collect();
-    Ok(entries.map_err(failed)?.iter().map(|entry| entry.path().to_string_lossy().into_owned()).collect())
-}
-
 /// Returns the home in the environment of a process.
 fn homes_of(pid: u32) -> Vec<PathBuf> {
     match FileSystem::default().answer(&Query::Process { pid }) {
@@ -281,14 +205,6 @@ fn inside(path: &str, workspace: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_lost_mark_of_an_unknown_place_is_in_every_directory() {
-        let found = below_root().unwrap();
-        for dir in ["/usr", "/tmp"] {
-            assert!(found.iter().any(|path| path == dir), "{found:?}");
-        }
-    }
 
     #[test]
     fn only_a_directory_in_the_workspace_is_accepted() {

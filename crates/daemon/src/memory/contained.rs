@@ -75,11 +75,6 @@ impl ContainedFiles {
         self.count();
     }
 
-    /// Reports whether a call has files here.
-    pub(super) fn has_call(&self, call: u64) -> bool {
-        self.calls.iter().any(|one| one.call == call)
-    }
-
     /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.calls.iter().cloned().map(|ContainedCall { call, workspace, written }| match written {
@@ -156,11 +151,6 @@ impl Memory {
     /// The workspace of a contained call that nobody has settled, and its files; `None` if they are not known.
     pub(crate) fn contained_call(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
         self.lasting.contained.of(call)
-    }
-
-    /// Reports whether files of a contained call are not settled.
-    pub(crate) fn has_contained(&self, call: u64) -> bool {
-        self.lasting.contained.has_call(call)
     }
 
     /// Forgets the files of a contained call, because a person has kept or undone them.

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use castellan_daemon::{ShownCheckpoint, ShownDifference, ShownSide};
+use castellan_daemon::{ShownCheckpoint, ShownDifference, ShownSide, UnseenFiles};
 use similar::{ChangeTag, TextDiff};
 
 use crate::limits::DIFF_TIME;
-use crate::output::{BAD, FAINT, GOOD, PLAIN, printable};
+use crate::output::{BAD, FAINT, GOOD, PLAIN, WARN, counted, printable};
 
 /// Writes the differences. `with_texts` also writes the changed lines.
 pub(crate) fn write(out: &mut impl Write, of: &ShownCheckpoint, with_texts: bool) -> io::Result<()> {
@@ -26,7 +26,29 @@ pub(crate) fn write(out: &mut impl Write, of: &ShownCheckpoint, with_texts: bool
     if rest > 0 {
         writeln!(out, "and {rest} more")?;
     }
-    Ok(())
+    match unseen(&of.unseen) {
+        Some(text) => writeln!(out, "{WARN}not shown{WARN:#}  {text}"),
+        None => Ok(()),
+    }
+}
+
+/// Returns the text about files that stay written by code that nobody has read; `None` without any.
+pub(crate) fn unseen(UnseenFiles { folders, count }: &UnseenFiles) -> Option<String> {
+    let named: Vec<String> =
+        folders.iter().map(|(folder, number)| format!("{} ({number})", printable(folder))).collect();
+    let listed: usize = folders.iter().map(|(_, number)| number).sum();
+    let more = match count.saturating_sub(listed) {
+        0 => String::new(),
+        more => format!(", and {more} elsewhere"),
+    };
+    (*count > 0).then(|| {
+        format!(
+            "{} of a contained command stay unread: {}{more}. To run or load one is contained or asked about. Read them, \
+             or have a tool make them again",
+            counted(*count, "file"),
+            named.join(", ")
+        )
+    })
 }
 
 /// What else than contents differs.
@@ -85,7 +107,8 @@ mod tests {
 
     fn written(differences: Vec<ShownDifference>, with_texts: bool) -> String {
         let count = differences.len() + 1;
-        let of = ShownCheckpoint { root: "/w".to_owned(), differences, count, shown: String::new() };
+        let unseen = UnseenFiles { folders: vec![("/w/node_modules".to_owned(), 2)], count: 3 };
+        let of = ShownCheckpoint { root: "/w".to_owned(), differences, count, shown: String::new(), unseen };
         let mut text = Vec::new();
         write(&mut anstream::StripStream::new(&mut text), &of, with_texts).unwrap();
         String::from_utf8(text).unwrap()
@@ -93,7 +116,8 @@ mod tests {
 
     #[test]
     fn each_kind_of_difference_has_its_line_and_control_characters_are_escaped() {
-        let of = |path: &str, was, now| ShownDifference { path: path.to_owned(), was, now };
+        let of =
+            |path: &str, was, now| ShownDifference { path: path.to_owned(), was, now, seen: String::new() };
         let differences = || {
             vec![
                 of(
@@ -109,7 +133,8 @@ mod tests {
         };
         let expected = "/w\nchanged  a\\u{1b}[2J  (4 bytes are now 6)\ncreated  b  (link)\n\
                         changed  c  (permissions 755 are now 700)\nremoved  d\nchanged  e  (a directory is now a link)\n\
-                        and 1 more\n";
+                        and 1 more\nnot shown  3 files of a contained command stay unread: /w/node_modules (2), and 1 elsewhere. \
+                        To run or load one is contained or asked about. Read them, or have a tool make them again\n";
         assert_eq!(written(differences(), false), expected);
         let with_texts = written(differences(), true);
         assert!(with_texts.contains("\n x\n-y\n+z\\u{7}\n"), "{with_texts}");

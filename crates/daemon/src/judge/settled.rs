@@ -1,0 +1,139 @@
+//! The end of marks: a person has kept or undone files that contained commands wrote. It must not know how files are shown.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Judge;
+use super::checkpoint::call_of;
+
+impl Judge {
+    /// Returns the files of a contained call that nobody has settled after a person has seen all but those at or below
+    /// `places`, which are relative to the workspace.
+    pub(crate) fn unsettled(&self, checkpoint: &str, places: &[PathBuf]) -> BTreeSet<String> {
+        let written = call_of(checkpoint).and_then(|call| self.memory().contained_call(call));
+        written.map(|(workspace, written)| rest(&workspace, written.as_ref(), places)).unwrap_or_default()
+    }
+
+    /// Forgets the files that a contained call wrote, because a person has kept or undone them; see [`Judge::check_ended`].
+    /// Those of [`Judge::unsettled`] stay written by code that nobody has read.
+    pub(crate) fn settle_but(&self, checkpoint: &str, places: &[PathBuf]) {
+        let Some(call) = call_of(checkpoint) else { return };
+        let mut memory = self.memory();
+        let Some((workspace, written)) = memory.contained_call(call) else { return };
+        let rest = rest(&workspace, written.as_ref(), places);
+        let stored = match rest.is_empty() {
+            true => memory.settle_contained(call),
+            false => memory.end_contained(call, &workspace, rest.into_iter().collect()),
+        };
+        drop(memory);
+        if let Err(error) = stored {
+            self.fail("state", &format!("that files are settled cannot be written: {error}"));
+        }
+    }
+
+    /// Prepares the settlement of a contained call: its command does not start any more. An error if the command runs,
+    /// because its files are not known yet.
+    pub(crate) fn check_ended(&self, checkpoint: &str) -> Result<(), String> {
+        let (Some(call), Some(containment)) = (call_of(checkpoint), self.containment.get()) else {
+            return Ok(());
+        };
+        match containment.tickets().end_waiting(call) {
+            true => Err("the command of this call still runs in its sandbox: wait for its end".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// The workspace of a contained call that is not settled, and its files; `None` if they are not known.
+    pub(crate) fn contained_files(&self, checkpoint: &str) -> Option<(String, Option<BTreeSet<String>>)> {
+        self.memory().contained_call(call_of(checkpoint)?)
+    }
+
+    /// Restores the mark of a contained call after its list of files was lost: it may have written its whole workspace.
+    pub(crate) fn mark_contained(&self, checkpoint: &str, workspace: &str) -> Result<(), String> {
+        let call = call_of(checkpoint).ok_or("this is no call")?;
+        let written = if workspace == "/" { below_root()? } else { vec![workspace.to_owned()] };
+        let stored = self.memory().end_contained(call, workspace, written);
+        stored.map_err(|error| format!("the files of contained calls cannot be written: {error}"))
+    }
+}
+
+/// Returns the written files that stay marked: those at or below `places`, and copies outside of the workspace.
+fn rest(workspace: &str, written: Option<&BTreeSet<String>>, places: &[PathBuf]) -> BTreeSet<String> {
+    let root = Path::new(workspace);
+    // The sandbox kept this directory as it was.
+    let kept = root.join(".git");
+    let places: Vec<PathBuf> = places
+        .iter()
+        .map(|path| root.join(path))
+        .filter(|path| *path != kept && path.symlink_metadata().is_ok())
+        .collect();
+    match written {
+        Some(written) => {
+            let outside = written.iter().filter(|file| !Path::new(file).starts_with(root)).cloned();
+            places.iter().flat_map(|place| rest_in(place, written)).chain(outside).collect()
+        }
+        None => places.iter().map(|place| text_of(place, workspace)).collect(),
+    }
+}
+
+/// Returns the written files at or below a place. A directory among them that holds the place may hold written files there.
+fn rest_in(place: &Path, written: &BTreeSet<String>) -> Vec<String> {
+    let is_above = |file: &String| place.starts_with(file);
+    let below = written.iter().filter(|file| Path::new(file).starts_with(place)).cloned();
+    let whole = written.iter().find(|file| is_above(file)).map(|above| text_of(place, above));
+    below.chain(whole).collect()
+}
+
+/// castellan's paths are text: a place whose name is none becomes the directory `above`.
+fn text_of(place: &Path, above: &str) -> String {
+    place.to_str().unwrap_or(above).trim_end_matches('/').to_owned()
+}
+
+/// Returns the entries of the root, which cannot be marked itself.
+fn below_root() -> Result<Vec<String>, String> {
+    let failed = |error| format!("the root directory cannot be listed: {error}");
+    let entries: Result<Vec<_>, _> = std::fs::read_dir("/").map_err(failed)?.collect();
+    Ok(entries.map_err(failed)?.iter().map(|entry| entry.path().to_string_lossy().into_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_mark_of_an_unknown_place_is_in_every_directory() {
+        let found = below_root().unwrap();
+        for dir in ["/usr", "/tmp"] {
+            assert!(found.iter().any(|path| path == dir), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn only_files_that_nobody_saw_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for dir in [".git", "node_modules/a"] {
+            std::fs::create_dir_all(root.join(dir)).unwrap();
+        }
+        let workspace = root.to_str().unwrap();
+        let check = |written: Option<&[&str]>, places: &[&str], expected: &[&str]| {
+            let path = |name: &&str| root.join(name).to_str().unwrap().trim_end_matches('/').to_owned();
+            let written: Option<BTreeSet<String>> = written.map(|written| written.iter().map(path).collect());
+            let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
+            let expected: BTreeSet<String> = expected.iter().map(path).collect();
+            assert_eq!(rest(workspace, written.as_ref(), &places), expected, "{written:?} but {places:?}");
+        };
+        let all: &[&str] = &["run.sh", "node_modules/a/index.js"];
+        check(Some(all), &[], &[]);
+        check(Some(all), &["node_modules"], &["node_modules/a/index.js"]);
+        check(Some(all), &[""], all);
+        // Nothing of this place is there.
+        check(Some(all), &["target"], &[]);
+        // A directory has taken the place of too many files.
+        check(Some(&[""]), &["node_modules"], &["node_modules"]);
+        check(None, &[".git", "node_modules"], &["node_modules"]);
+        check(None, &[], &[]);
+        // No comparison of the workspace shows a copy elsewhere.
+        check(Some(&["run.sh", "/elsewhere/run.sh"]), &[], &["/elsewhere/run.sh"]);
+    }
+}
