@@ -502,6 +502,10 @@ pub(crate) const CONTAINED_FILES_PER_CALL_MAX: usize = 8 * 1024;
 /// Files of all contained calls that are stored by name: some MB. Over it, the largest call counts as its whole workspace.
 pub(crate) const CONTAINED_FILES_MAX: usize = 64 * 1024;
 
+/// Directories that replace the copies of one call outside of its workspace, if these are too many. A copy of a tree is one
+/// directory.
+pub(crate) const CONTAINED_COPIES_WIDE: usize = 16;
+
 /// Contained calls whose files wait for a person. Over it, the oldest two of one workspace become one.
 pub(crate) const CONTAINED_CALLS_MAX: usize = 1024;
 

@@ -28,10 +28,21 @@ pub struct Facts {
     pub changed_trees: BTreeSet<String>,
     /// Files that hold what the call read from a secret, by paths that show nothing of it.
     pub secret_copies: BTreeSet<String>,
+    /// Copies of files that contained commands wrote.
+    pub contained_copies: ContainedCopies,
     /// The call opens a tunnel: later calls may reach another machine under an address of this one.
     pub opens_tunnel: bool,
     /// A `&` starts something in the background, even without a command: `X=1 &`.
     pub background: bool,
+}
+
+/// Copies that a call makes of files that contained commands wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ContainedCopies {
+    /// Files, directories and patterns that the call reads, and that are or hold such files.
+    pub from: BTreeSet<String>,
+    /// Files, directories and patterns that the call writes. Empty if `from` is empty.
+    pub into: BTreeSet<String>,
 }
 
 /// Commands and effects of files with code, when the files are run.

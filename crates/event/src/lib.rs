@@ -34,7 +34,7 @@ pub use call::{
 };
 pub use code::Code;
 pub use effect::{Doubt, Effect, LocatedFile, Measured, Object, Operation, Remote, ScriptId};
-pub use facts::{Command, Facts, ScriptFile, Written};
+pub use facts::{Command, ContainedCopies, Facts, ScriptFile, Written};
 pub use field::{FieldArg, FieldDef, FieldType, Level};
 pub use finding::{Exemption, Finding, Layer};
 pub use hash::{PartsHash, sha256_hex};

@@ -78,7 +78,7 @@ pub fn may_be_anywhere(written: &BTreeSet<String>, file: &str) -> bool {
 }
 
 /// The directories above a file, and the file.
-fn directories(file: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn directories(file: &str) -> impl Iterator<Item = &str> {
     let above = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
     above.chain([file]).filter(|path| !path.is_empty())
 }

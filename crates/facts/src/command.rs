@@ -10,7 +10,7 @@ use crate::limits::BYTES_PER_WORK;
 use crate::next::{Left, Next, Progress};
 use crate::scene::Scene;
 use crate::sink::Sink;
-use crate::{code, copies, detours, environment, given, ignored, inherited, redirect, told};
+use crate::{code, contained, copies, detours, environment, given, ignored, inherited, redirect, told};
 
 mod invocation;
 mod origin;
@@ -18,6 +18,7 @@ mod program;
 mod setup;
 
 pub use invocation::is_version_control;
+pub(crate) use setup::work_tree;
 
 use invocation::{invocation_effects, wrapper_effects};
 
@@ -46,6 +47,7 @@ pub(crate) fn add(
     scene.secrets.add(&run, own);
     copies::of_command(&run, own, scene);
     copies::of_repository(&run, own, scene);
+    contained::of_command(&run, own, scene);
     if origin::fetches(own, &run) {
         origin::downloads(own, scene);
     }

@@ -1,9 +1,13 @@
 //! Files that contained commands wrote. Nobody has read them, so running or loading one is code that castellan does not
 //! understand, whatever is in it. It must not know who contained a command.
 
+mod copies;
+
 use castellan_event::{Effect, Facts, Role, Why};
 use castellan_programs::{Attribute, Invocation, base_name};
 
+pub use self::copies::ContainedMarks;
+pub(crate) use self::copies::{Taken, of_call, of_command};
 use crate::limits::CONTAINED_FILES_REPORTED_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;

@@ -64,6 +64,7 @@ use std::sync::Arc;
 
 pub use changed::{ChangedPath, may_be_anywhere, may_be_written, names};
 pub use command::is_version_control;
+pub use contained::ContainedMarks;
 pub use owner::{changes_tree, keeps_code, sets_remote};
 pub use redirect::REDIRECT;
 
@@ -131,6 +132,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     facts.unread.append(&mut scene.unread);
     facts.changed_trees = owner::changed_trees(&mut scene);
     facts.secret_copies = std::mem::take(&mut scene.copies);
+    facts.contained_copies = contained::of_call(&mut scene, &facts);
     facts.opens_tunnel = scene.has_tunnel && !setting.has_tunnel;
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())

@@ -19,6 +19,7 @@ pub(crate) use files::{Files, Known};
 pub(crate) use session::Session;
 
 use crate::Setting;
+use crate::contained::Taken;
 use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::{Last, Located};
@@ -47,6 +48,8 @@ pub(crate) struct Scene<'s, 'w, 'r> {
     pub(crate) changed_trees: BTreeSet<String>,
     /// Files of contained commands that run or are loaded in this call.
     pub(crate) contained: BTreeSet<String>,
+    /// What version control does to such files.
+    pub(crate) taken: Taken,
     /// The call passes unknown input to the code of a file.
     pub(crate) is_code_given_unknown: bool,
     /// Tasks whose analysis is in progress; prevents endless recursion.
@@ -73,6 +76,7 @@ impl<'s, 'w, 'r> Scene<'s, 'w, 'r> {
             unread: BTreeSet::new(),
             changed_trees: BTreeSet::new(),
             contained: BTreeSet::new(),
+            taken: Taken::default(),
             is_code_given_unknown: false,
             open_tasks: Vec::new(),
             locations: Locations::default(),

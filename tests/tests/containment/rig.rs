@@ -101,7 +101,12 @@ impl Rig {
 
     /// Asks castellan as the agent of a later session, which has ended when this returns.
     pub(crate) fn ask_later(&self, command: &str) -> Result<Answer> {
-        Ok(Answer::of(&judge(&self.home, &self.call(command, "later"))?))
+        self.ask_in("later", command)
+    }
+
+    /// Asks castellan as the agent of a session, which has ended when this returns.
+    pub(crate) fn ask_in(&self, session: &str, command: &str) -> Result<Answer> {
+        Ok(Answer::of(&judge(&self.home, &self.call(command, session))?))
     }
 
     /// A call of Claude's Bash tool in the workspace.

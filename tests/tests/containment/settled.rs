@@ -96,6 +96,35 @@ fn a_keep_settles_nothing_that_changed_since_it_was_shown() -> Result<()> {
     is_free(&rig, &["run.sh"], true)
 }
 
+/// A call that castellan understands copies the file: the name of the copy shows nothing.
+#[test]
+fn a_copy_of_a_marked_file_is_marked() -> Result<()> {
+    let rig = Rig::new()?;
+    let copies = ["b.sh", "c.sh", "d.sh", "tree/gen/run.sh", "e.sh"];
+    let done = rig.elsewhere("mkdir gen; echo id > gen/run.sh", "true")?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let contained = rig.undoable()?.into_iter().next().context("no call")?;
+    for call in [
+        "cp gen/run.sh b.sh",
+        "cat b.sh > c.sh",
+        "ln gen/run.sh d.sh",
+        "mkdir tree && tar cf - gen | tar xf - -C tree",
+        "cp c.sh e.sh",
+    ] {
+        let answer = rig.ask_in("copies", call)?;
+        ensure!(answer.is_free(), "{call}: {answer:?}");
+        let done = rig.shell(call)?;
+        ensure!(done.code == Some(0), "{done:?}");
+    }
+    rig.write("own.sh", "ls\n")?;
+    is_free(&rig, &copies, false)?;
+    is_free(&rig, &["own.sh"], true)?;
+    rig.restart_after(|| Ok(()))?;
+    is_free(&rig, &copies, false).context("after a restart")?;
+    settle(&rig, "keep", &contained)?;
+    is_free(&rig, &copies, true).context("kept")
+}
+
 /// The journal alone has the list of written files. Without it, each file of the workspace may be one.
 #[test]
 fn a_lost_journal_loses_no_mark() -> Result<()> {

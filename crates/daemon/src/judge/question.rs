@@ -116,7 +116,8 @@ impl Judge {
     fn answered(&self, weighed: Weighed<'_>) -> Reply {
         let is_at_prompt = waits(&weighed) == Waits::AtPrompt;
         let Weighed { asked, call, whose, consent, grounds, decision, change, rewrite, .. } = weighed;
-        let Grounds { earlier, facts, .. } = grounds;
+        let Grounds { earlier, mut facts, .. } = grounds;
+        let copied = std::mem::take(&mut facts.contained_copies);
         // From now on the agent shows the command that it runs.
         let rewritten = rewrite.as_ref().map(|rewrite| rewrite.call(call));
         let shown = rewritten.as_ref().unwrap_or(call);
@@ -129,7 +130,12 @@ impl Judge {
                 begun.scripts.clear();
                 begun.code.clear();
             }
-            let forgotten = self.memory().begin(whose.session.root, begun);
+            let mut memory = self.memory();
+            if rewrite.is_none() {
+                memory.copy_contained(&copied);
+            }
+            let forgotten = memory.begin(whose.session.root, begun);
+            drop(memory);
             self.check_later(&call.agent, forgotten);
         } else {
             self.prompts.end(asked.sender.agent, &call.tool.use_id);

@@ -3,14 +3,18 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use castellan_facts::{ChangedPath, may_be_anywhere, names};
+use castellan_event::ContainedCopies;
+use castellan_facts::{ChangedPath, ContainedMarks, may_be_anywhere, names};
 
 use super::Memory;
 use super::changes::keep_within;
 use super::entry::Entry;
-use crate::limits::{CONTAINED_CALLS_MAX, CONTAINED_FILES_MAX, CONTAINED_FILES_PER_CALL_MAX};
+use crate::limits::{
+    CONTAINED_CALLS_MAX, CONTAINED_COPIES_WIDE, CONTAINED_FILES_MAX, CONTAINED_FILES_PER_CALL_MAX,
+};
 
 /// The calls, the oldest first.
 #[derive(Debug, Default)]
@@ -28,14 +32,34 @@ struct ContainedCall {
     workspace: String,
     /// `None` while the call may run: it may have written any file of its workspace.
     written: Option<BTreeSet<String>>,
+    /// Copies of its files that later calls have made.
+    copies: BTreeSet<String>,
 }
 
 impl ContainedCall {
     fn files(&self) -> BTreeSet<String> {
+        let mut files = self.copies.clone();
         match &self.written {
-            Some(written) => written.clone(),
-            None => BTreeSet::from([ChangedPath::Anywhere(&self.workspace).stored()]),
+            Some(written) => files.extend(written.iter().cloned()),
+            None => _ = files.insert(ChangedPath::Anywhere(&self.workspace).stored()),
         }
+        files
+    }
+}
+
+impl ContainedCall {
+    fn number(&self) -> usize {
+        self.written.as_ref().map_or(0, BTreeSet::len) + self.copies.len()
+    }
+
+    /// Replaces the copies by few directories.
+    fn widen_copies(&mut self) {
+        let (inside, mut outside): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(&mut self.copies)
+            .into_iter()
+            .partition(|path| Path::new(path).starts_with(&self.workspace));
+        keep_within(&mut outside, CONTAINED_COPIES_WIDE);
+        self.copies = outside;
+        self.copies.extend(Some(&self.workspace).filter(|_| !inside.is_empty()).cloned());
     }
 }
 
@@ -52,7 +76,7 @@ impl ContainedFiles {
 
     /// The call may write files of a workspace from now on.
     pub(super) fn begin(&mut self, call: u64, workspace: String) {
-        self.put(ContainedCall { call, workspace, written: None });
+        self.put(ContainedCall { call, workspace, written: None, copies: BTreeSet::new() });
     }
 
     /// The call has ended. Over a limit, a directory replaces the files in it.
@@ -60,13 +84,39 @@ impl ContainedFiles {
         let mut written: BTreeSet<String> = written.into_iter().collect();
         let fits = keep_within(&mut written, CONTAINED_FILES_PER_CALL_MAX);
         let written = if fits { written } else { BTreeSet::from([workspace.clone()]) };
-        self.put(ContainedCall { call, workspace, written: Some(written) });
+        // Those of a call that had ended are among the files, as far as they are not settled.
+        let before = self.calls.iter_mut().find(|one| one.call == call && one.written.is_none());
+        let copies = before.map(|one| std::mem::take(&mut one.copies)).unwrap_or_default();
+        self.put(ContainedCall { call, workspace, written: Some(written), copies });
+    }
+
+    /// Returns the calls with files that another call reads from these paths.
+    fn sources(&self, read: &BTreeSet<String>) -> Vec<u64> {
+        let is_one = |one: &&ContainedCall| {
+            let files = one.files();
+            let marks = ContainedMarks::of(&files);
+            read.iter().any(|path| marks.may_be(path))
+        };
+        self.calls.iter().filter(is_one).map(|one| one.call).collect()
+    }
+
+    /// Another call copies files of a call to these paths.
+    pub(super) fn copy(&mut self, call: u64, paths: Vec<String>) {
+        let Some(found) = self.calls.iter_mut().find(|one| one.call == call) else { return };
+        let files = found.files();
+        found.copies.extend(paths.into_iter().filter(|path| !files.contains(path)));
+        if found.copies.len() > CONTAINED_FILES_PER_CALL_MAX {
+            found.widen_copies();
+        }
+        while self.number() > CONTAINED_FILES_MAX && self.widen_largest() {}
+        self.count();
     }
 
     /// The workspace of a call, and the files that it wrote; `None` if they are not known.
     pub(super) fn of(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
         let found = self.calls.iter().find(|one| one.call == call)?;
-        Some((found.workspace.clone(), found.written.clone()))
+        let with_copies = |written: &BTreeSet<String>| written.union(&found.copies).cloned().collect();
+        Some((found.workspace.clone(), found.written.as_ref().map(with_copies)))
     }
 
     /// A person has settled the files of a call. One that another call wrote too, stays.
@@ -77,9 +127,16 @@ impl ContainedFiles {
 
     /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.calls.iter().cloned().map(|ContainedCall { call, workspace, written }| match written {
-            Some(written) => Entry::ContainedOver { call, workspace, written: written.into_iter().collect() },
-            None => Entry::Contained { call, workspace },
+        self.calls.iter().cloned().flat_map(|ContainedCall { call, workspace, written, copies }| {
+            let ran = match written {
+                Some(written) => {
+                    Entry::ContainedOver { call, workspace, written: written.into_iter().collect() }
+                }
+                None => Entry::Contained { call, workspace },
+            };
+            let paths: Vec<String> = copies.into_iter().collect();
+            let copied = (!paths.is_empty()).then_some(Entry::ContainedCopied { call, paths });
+            std::iter::once(ran).chain(copied)
         })
     }
 
@@ -92,7 +149,7 @@ impl ContainedFiles {
     }
 
     fn number(&self) -> usize {
-        self.calls.iter().filter_map(|one| one.written.as_ref()).map(BTreeSet::len).sum()
+        self.calls.iter().map(ContainedCall::number).sum()
     }
 
     /// Joins the oldest ended call with the next one of its workspace. Returns false if each workspace has one.
@@ -101,7 +158,9 @@ impl ContainedFiles {
             let is_next = |other: &ContainedCall| other.workspace == one.workspace && other.written.is_some();
             let Some(next) = self.calls.iter().skip(at + 1).position(is_next) else { continue };
             let older = self.calls.remove(at);
-            if let Some(written) = self.calls.get_mut(at + next).and_then(|next| next.written.as_mut()) {
+            let Some(next) = self.calls.get_mut(at + next) else { return true };
+            next.copies.extend(older.copies);
+            if let Some(written) = &mut next.written {
                 written.extend(older.written.unwrap_or_default());
                 if !keep_within(written, CONTAINED_FILES_PER_CALL_MAX) {
                     *written = BTreeSet::from([older.workspace]);
@@ -114,11 +173,11 @@ impl ContainedFiles {
 
     /// Replaces the files of the call with most of them by its workspace. Returns false if each call has one.
     fn widen_largest(&mut self) -> bool {
-        let number = |one: &&mut ContainedCall| one.written.as_ref().map_or(0, BTreeSet::len);
-        let Some(largest) = self.calls.iter_mut().max_by_key(number) else { return false };
-        let is_wide = largest.written.as_ref().is_none_or(|written| written.len() <= 1);
-        largest.written = Some(BTreeSet::from([largest.workspace.clone()])).filter(|_| !is_wide);
-        !is_wide
+        let Some(largest) = self.calls.iter_mut().max_by_key(|one| one.number()) else { return false };
+        let before = largest.number();
+        largest.written = largest.written.as_ref().map(|_| BTreeSet::from([largest.workspace.clone()]));
+        largest.widen_copies();
+        largest.number() < before
     }
 
     fn count(&mut self) {
@@ -146,6 +205,17 @@ impl Memory {
         self.put(Entry::ContainedOver { call, workspace: workspace.to_owned(), written });
         self.outdate();
         self.save()
+    }
+
+    /// Marks copies of files that contained calls wrote, from now on: the call that makes them may run.
+    pub(crate) fn copy_contained(&mut self, ContainedCopies { from, into }: &ContainedCopies) {
+        if from.is_empty() {
+            return;
+        }
+        for call in self.lasting.contained.sources(from) {
+            self.put(Entry::ContainedCopied { call, paths: into.iter().cloned().collect() });
+        }
+        self.outdate();
     }
 
     /// The workspace of a contained call that nobody has settled, and its files; `None` if they are not known.
@@ -177,6 +247,8 @@ mod tests {
                 again.begin(call, workspace);
             } else if let Entry::ContainedOver { call, workspace, written } = entry {
                 again.end(call, workspace, written);
+            } else if let Entry::ContainedCopied { call, paths } = entry {
+                again.copy(call, paths);
             }
         }
         again
@@ -193,6 +265,34 @@ mod tests {
         for files in [&again(&files), &files] {
             assert!(files.has("/w/a") && !files.has("/w/b") && !files.has("/w/ab"));
         }
+    }
+
+    #[test]
+    fn a_copy_is_a_file_of_the_call() {
+        let set = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<BTreeSet<_>>();
+        let mut files = ContainedFiles::default();
+        files.begin(1, "/w".to_owned());
+        files.end(2, "/v".to_owned(), of(&["/v/a"]));
+        for (read, expected) in [("/w/a", vec![1]), ("/v", vec![2]), ("/", vec![1, 2]), ("/v/b", vec![])] {
+            assert_eq!(files.sources(&set(&[read])), expected, "{read}");
+        }
+        // Also while it runs.
+        files.copy(1, of(&["/o/a", "/w/copy"]));
+        files.end(1, "/w".to_owned(), of(&["/w/a"]));
+        for files in [&again(&files), &files] {
+            assert!(["/w/a", "/w/copy", "/o/a"].iter().all(|path| files.has(path)) && !files.has("/w/b"));
+        }
+        assert_eq!(files.of(1), Some(("/w".to_owned(), Some(set(&["/o/a", "/w/a", "/w/copy"])))));
+        // A person has seen the files of the workspace.
+        files.end(1, "/w".to_owned(), of(&["/o/a"]));
+        assert!(files.has("/o/a") && !files.has("/w/copy"));
+        files.copy(
+            1,
+            (0..=CONTAINED_FILES_PER_CALL_MAX).map(|one| format!("/o/d{}/{one}", one % 7)).collect(),
+        );
+        assert!(files.has("/o/d3/99999") && files.number() < 100);
+        files.settle(1);
+        assert!(!files.has("/o/a"));
     }
 
     #[test]

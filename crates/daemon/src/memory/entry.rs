@@ -21,7 +21,7 @@ pub(super) const VERSION: u32 = 7;
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
 /// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
-/// Before version 6 there are no contained calls, before version 7 no pauses.
+/// Before version 6 there are no contained calls, before version 7 no pauses, and no copies of contained files.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -201,6 +201,11 @@ pub(super) enum Entry {
         call: u64,
         workspace: String,
         written: Vec<String>,
+    },
+    /// Another call copies files of a contained call to these paths.
+    ContainedCopied {
+        call: u64,
+        paths: Vec<String>,
     },
     /// A person has kept or undone what a contained call wrote.
     ContainedSettled {

@@ -192,6 +192,7 @@ impl Lasting {
             Entry::PauseOver {} => self.pause = None,
             Entry::Contained { call, workspace } => self.contained.begin(call, workspace),
             Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
+            Entry::ContainedCopied { call, paths } => self.contained.copy(call, paths),
             Entry::ContainedSettled { call } => self.contained.settle(call),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
@@ -378,6 +379,7 @@ impl Entry {
             | Entry::PauseOver {}
             | Entry::Contained { .. }
             | Entry::ContainedOver { .. }
+            | Entry::ContainedCopied { .. }
             | Entry::ContainedSettled { .. }
             | Entry::Trust { .. }
             | Entry::Servers { .. }

@@ -112,3 +112,80 @@ fn of_many_files_the_first_are_told() {
     assert_eq!(found(&command, &contained), contained[..8]);
     assert_eq!(found(&command, &[]), [""; 0]);
 }
+
+/// Returns the files into which a call copies contained files.
+fn copied(command: &str, contained: &[&str]) -> Vec<String> {
+    let contained: BTreeSet<String> = contained.iter().map(|path| (*path).to_owned()).collect();
+    let setting = Setting { workspace: "/w".to_owned(), contained: contained.into(), ..Setting::default() };
+    let machine = Machine(THERE);
+    let facts = analyse(&call::shell("codex", command), &setting, &mut Recorder::new(&machine));
+    facts.contained_copies.into.into_iter().collect()
+}
+
+#[test]
+fn a_copy_of_a_contained_file_is_one_too() {
+    let script: &[&str] = &["/w/run.sh"];
+    for (command, expected) in [
+        ("cp run.sh b.sh", "/w/b.sh"),
+        ("mv run.sh b.sh", "/w/b.sh"),
+        ("ln run.sh b.sh", "/w/b.sh"),
+        ("ln -s run.sh b.sh", "/w/b.sh"),
+        ("cp alias.sh b.sh", "/w/b.sh"),
+        ("cp *.sh /o/", "/o/*.sh"),
+        ("install -m 755 run.sh b.sh", "/w/b.sh"),
+        ("dd if=run.sh of=b.sh", "/w/b.sh"),
+        ("cat run.sh > b.sh", "/w/b.sh"),
+        ("cat run.sh | tee b.sh", "/w/b.sh"),
+        ("X=$(cat run.sh); echo \"$X\" > b.sh", "/w/b.sh"),
+        ("sed s/a/b/ run.sh > b.sh", "/w/b.sh"),
+        ("while read l; do echo \"$l\"; done < run.sh > b.sh", "/w/b.sh"),
+        ("python3 -c 'import shutil; shutil.copy(\"run.sh\", \"b.sh\")'", "/w/b.sh"),
+        ("node -e 'require(\"fs\").copyFileSync(\"run.sh\", \"b.sh\")'", "/w/b.sh"),
+        ("base64 run.sh > b.txt", "/w/b.txt"),
+        ("cp -r /w /o/w", "/o/w"),
+        ("mv /w /o/w", "/o/w"),
+        ("tar cf /o/w.tar .", "/o/w.tar"),
+        ("tar cf - . | tar xf - -C /o", "/o"),
+        ("zip -r /o/w.zip .", "/o/w.zip"),
+        ("rsync -a ./ /o/", "/o"),
+        ("find . -name '*.sh' -exec cp {} /o/ \\;", "/o/*.sh"),
+        ("find . | xargs cp -t /o", "/o/**"),
+        ("git mv run.sh b.sh", "/w/b.sh"),
+        ("git show HEAD:run.sh > b.sh", "/w/b.sh"),
+        ("git show HEAD > b.patch", "/w/b.patch"),
+        ("git diff > /o/b.patch", "/o/b.patch"),
+        ("git archive HEAD | tar x -C /o", "/o"),
+        ("git worktree add /o", "/o"),
+        ("git clone . /o", "/o"),
+        ("git checkout-index -a --prefix=/o/", "/o"),
+        ("git read-tree --prefix=sub/ HEAD", "/w/sub"),
+        ("git -C /w worktree add /o", "/o"),
+        ("git --work-tree=/o checkout -f", "/o"),
+        ("GIT_WORK_TREE=/o git checkout -f", "/o"),
+        ("git bundle create /o/w.bundle HEAD", "/o/w.bundle"),
+    ] {
+        let found = copied(command, script);
+        assert!(found.contains(&expected.to_owned()), "{command}: {found:?}");
+        assert_eq!(copied(command, &[]), [""; 0], "{command}");
+    }
+    for command in [
+        "cp other.sh b.sh",
+        "cat run.sh",
+        "echo x > b.sh",
+        "git add run.sh && git commit -m x",
+        "git checkout main",
+        "git pull",
+        "git status > b.txt",
+        "git clone https://git.example/a /o",
+        "rm run.sh",
+    ] {
+        assert_eq!(copied(command, script), [""; 0], "{command}");
+    }
+    // A target that castellan does not know may be any file.
+    assert_eq!(copied("cp run.sh \"$OUT\"", script), [ChangedPath::Anywhere("/w").stored()]);
+    // The copy of a copy, and an archive of one.
+    assert_eq!(copied("tar xf w.tar -C /o", &["/w/w.tar"]), ["/o"]);
+    assert_eq!(copied("cp lib/a.sh b.sh", &["/w/lib"]), ["/w/b.sh"]);
+    assert_eq!(copied("cp lib/a.sh b.sh", &["/w/*/a.sh"]), ["/w/b.sh"]);
+    assert_eq!(copied("cp lib/a.sh b.sh", &[&ChangedPath::Anywhere("/w").stored()]), ["/w/b.sh"]);
+}
