@@ -31,8 +31,8 @@ pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
 pub use self::status::{OutsideStatus, SocketsOf, StatusReport, UnguardedAgent, VerdictCounts};
 pub use self::undo::{
-    KeepReport, ListedCheckpoint, ShownCheckpoint, ShownDifference, ShownSide, UndoReport, UndoStatus,
-    UnseenFiles,
+    KeepReport, ListedCheckpoint, MarkedFiles, ShownCheckpoint, ShownDifference, ShownSide, UndoReport,
+    UndoStatus, UnseenFiles,
 };
 pub use self::workspace::{DecidedWorkspace, ProjectFiles, TrustDecision};
 use crate::config::KeyEdit;
@@ -272,6 +272,18 @@ pub enum ControlRequest {
         #[serde(default)]
         seen: Vec<String>,
     },
+    /// Returns the files of contained calls at or below paths.
+    MarkedFiles {
+        /// Absolute paths, symlinks resolved.
+        paths: Vec<String>,
+    },
+    /// Settles files of contained calls at or below paths. Needs a person.
+    KeepFiles {
+        /// Absolute paths, symlinks resolved.
+        paths: Vec<String>,
+        /// [`MarkedFiles::shown`].
+        shown: String,
+    },
     /// Sets or changes the PIN of `presence_check = "pin"`. Loosens; a change needs the old PIN.
     SetPin {
         /// The new PIN.
@@ -307,7 +319,9 @@ impl ControlRequest {
             | ControlRequest::Diff { .. }
             | ControlRequest::Undo { .. }
             | ControlRequest::HandOver
-            | ControlRequest::Keep { .. } => CONTROL_VERSION,
+            | ControlRequest::Keep { .. }
+            | ControlRequest::MarkedFiles { .. }
+            | ControlRequest::KeepFiles { .. } => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)
             | ControlRequest::Switch { .. }
@@ -348,6 +362,7 @@ impl ControlRequest {
                 | ControlRequest::Note { .. }
                 | ControlRequest::Checkpoints
                 | ControlRequest::Diff { .. }
+                | ControlRequest::MarkedFiles { .. }
         )
     }
 }
@@ -395,6 +410,8 @@ pub enum ControlResponse {
     Undone(Box<UndoReport>),
     /// The changes of a call are kept.
     Kept(Box<KeepReport>),
+    /// Files of contained calls.
+    Marked(Box<MarkedFiles>),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.

@@ -6,6 +6,7 @@ mod contained;
 mod halt;
 mod handover;
 mod keep;
+mod keep_files;
 mod pause;
 mod plans;
 mod runs;
@@ -183,9 +184,7 @@ impl ControlServer {
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
             ControlRequest::Granted => return Ok(ControlResponse::Granted(self.granted())),
             ControlRequest::Show { id } => return self.show(id),
-            ControlRequest::Sandbox => {
-                return Ok(ControlResponse::Sandbox(Box::new(self.sandbox(peer)?)));
-            }
+            ControlRequest::Sandbox => return self.sandbox(peer).map(Box::new).map(ControlResponse::Sandbox),
             ControlRequest::Plans => return Ok(ControlResponse::Plans(self.plans())),
             ControlRequest::ShowPlan { id } => return self.show_plan(id),
             ControlRequest::ProposePlan { markdown, of } => return self.propose_plan(markdown, of, peer),
@@ -222,6 +221,8 @@ impl ControlServer {
                 return undone.map(Box::new).map(ControlResponse::Undone);
             }
             ControlRequest::Keep { id, seen } => return self.keep(id, seen, peer),
+            ControlRequest::MarkedFiles { paths } => return self.marked_files(paths),
+            ControlRequest::KeepFiles { paths, shown } => return self.keep_files(paths, shown, peer),
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),
             ControlRequest::Trust { workspace, trust: decision, project } => {

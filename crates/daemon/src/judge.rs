@@ -48,6 +48,7 @@ use self::outcome::Attempt;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::runs::{CONFIGURED, HeldProfile};
 use self::sessions::Look;
+pub(crate) use self::settled::fixed_directory;
 pub(crate) use self::terms::Terms;
 use crate::clock::wall;
 use crate::containment::Containment;

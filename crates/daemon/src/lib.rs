@@ -83,8 +83,8 @@ pub use containment::contained_settings;
 pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
-    KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, OutsideStatus, PauseStatus, PendingCall,
-    PlanFor, ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall,
+    KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, PauseStatus,
+    PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall,
     ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf, StatusReport, TrustDecision,
     UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
 };

@@ -41,6 +41,7 @@ use crate::session_key::SessionKey;
 pub(crate) use answering::{CallKey, Epoch, Given};
 pub(crate) use changes::{Begun, Changed, Changes, Ended, Origins};
 pub(crate) use consequence::Consequence;
+pub(crate) use contained::{Named, WiderMark};
 pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use halt::{Halt, HaltPlace};
 pub(crate) use marks::Marks;

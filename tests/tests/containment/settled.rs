@@ -76,6 +76,41 @@ fn a_keep_settles_only_what_it_shows() -> Result<()> {
     is_free(&rig, &unread, false).context("without the journal")
 }
 
+/// A person names what no difference shows.
+#[test]
+fn a_person_keeps_named_files() -> Result<()> {
+    let rig = Rig::new()?;
+    rig.write("package.json", "{}\n")?;
+    rig.write("out/package.json", "{}\n")?;
+    let script = "mkdir -p node_modules/a out/node_modules; echo id > node_modules/a/run.sh; \
+                  echo id > out/node_modules/run.sh";
+    let done = rig.elsewhere(script, "true")?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let (one, other) = ("node_modules/a/run.sh", "out/node_modules/run.sh");
+    is_free(&rig, &[one, other], false)?;
+    let keep = |name: &str| {
+        let path = rig.file(name).display().to_string();
+        terminal::run_castellan(&rig.home, &["keep", "--file", &path, "--yes"])
+    };
+    let agents = rig.home.run_castellan(&["keep", "--file", &rig.file("node_modules").display().to_string()]);
+    ensure!(agents.is_err(), "no person: {agents:?}");
+    let done = keep("node_modules")?;
+    ensure!(done.code == Some(0) && done.stdout.contains("node_modules/a/run.sh"), "{done:?}");
+    is_free(&rig, &[one], true)?;
+    is_free(&rig, &[other], false)?;
+    // Without the journal, each file of the workspace may be one.
+    let journal = rig.home.castellan().join("state/journal");
+    rig.restart_after(|| Ok(fs::remove_file(&journal)?))?;
+    is_free(&rig, &[one, other], false)?;
+    let done = keep(one)?;
+    ensure!(done.code == Some(7) && done.stderr.contains("is marked with everything in"), "{done:?}");
+    let done = keep("")?;
+    ensure!(done.code == Some(0), "{done:?}");
+    is_free(&rig, &[one, other], true)?;
+    rig.restart_after(|| Ok(fs::remove_file(&journal)?))?;
+    is_free(&rig, &[one, other], true).context("the log knows that a person settled all")
+}
+
 /// Between the differences and the answer, another process writes a file that was shown.
 #[test]
 fn a_keep_settles_nothing_that_changed_since_it_was_shown() -> Result<()> {

@@ -10,8 +10,9 @@ use serde_json::Value as Json;
 use super::{
     CONTROL_VERSION, ContainedEnd, ContainedOutcome, ContainedRun, ControlRequest, ControlResponse,
     DecidedWorkspace, Envelope, GrantScope, GrantedCall, HaltOf, HaltReport, KeepReport, Known,
-    ListedCheckpoint, ListedPlan, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce, Secret,
-    ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport, is_readable, listener,
+    ListedCheckpoint, ListedPlan, MarkedFiles, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce,
+    Secret, ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport, is_readable,
+    listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -295,6 +296,18 @@ impl ControlClient {
         Ok(*report)
     }
 
+    /// Returns the files of contained calls at or below paths: absolute, symlinks resolved.
+    pub fn marked_files(&self, paths: Vec<String>) -> Result<MarkedFiles, ControlError> {
+        let response = self.ask(&ControlRequest::MarkedFiles { paths })?;
+        let ControlResponse::Marked(marked) = response else { return Err(no("files")) };
+        Ok(*marked)
+    }
+
+    /// Settles these files, if their states are those with the hash `shown`.
+    pub fn keep_files(&self, paths: Vec<String>, shown: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::KeepFiles { paths, shown: shown.to_owned() })
+    }
+
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
         listener::check(&self.connect()?).map_err(ControlError::Listener)
@@ -378,6 +391,7 @@ impl ControlClient {
             | ControlResponse::Diff(_)
             | ControlResponse::Undone(_)
             | ControlResponse::Kept(_)
+            | ControlResponse::Marked(_)
             | ControlResponse::Trusted(_)) => Ok((done, stream)),
         }
     }

@@ -58,6 +58,17 @@ pub struct UnseenFiles {
     pub count: usize,
 }
 
+/// Files that contained calls wrote, at or below paths that a person names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkedFiles {
+    /// The first of them. A directory of which each file counts ends with a slash.
+    pub files: Vec<String>,
+    /// Number of them.
+    pub count: usize,
+    /// Hash of their states. A keep names it.
+    pub shown: String,
+}
+
 /// The result of a keep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeepReport {

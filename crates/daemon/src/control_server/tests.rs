@@ -52,6 +52,7 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         ("undo", undo(false)),
         ("undo", undo(true)),
         ("keep", ControlRequest::Keep { id: "c0".to_owned(), seen: Vec::new() }),
+        ("keep", ControlRequest::KeepFiles { paths: vec!["/w".to_owned()], shown: String::new() }),
         ("pause", ControlRequest::Pause { seconds: 600 }),
         ("resume", ControlRequest::Resume { of: HaltOf::All }),
         ("resume", ControlRequest::Resume { of: HaltOf::Agent("claude".to_owned()) }),
@@ -78,6 +79,7 @@ fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
         ControlRequest::EndPause,
         ControlRequest::Checkpoints,
         ControlRequest::Diff { id: "c0".to_owned() },
+        ControlRequest::MarkedFiles { paths: vec!["/w".to_owned()] },
     ]
 }
 

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use castellan_facts::ChangedPath;
+
 use super::Judge;
-use super::checkpoint::call_of;
+use super::checkpoint::{call_of, checkpoint_id};
+use crate::memory::{Named, WiderMark};
 
 impl Judge {
     /// Returns the files of a contained call that nobody has settled after a person has seen all but those at or below
@@ -29,6 +32,31 @@ impl Judge {
         if let Err(error) = stored {
             self.fail("state", &format!("that files are settled cannot be written: {error}"));
         }
+    }
+
+    /// Returns the marks that a person settles by naming paths, or the reason why they cannot be settled: a path is marked only
+    /// with others, or a command still runs.
+    pub(crate) fn named(&self, paths: &[String]) -> Result<Vec<Named>, String> {
+        let found = self.memory().contained_at(paths).map_err(|WiderMark { path, mark }| {
+            let wider = fixed_directory(&mark);
+            format!("`{path}` is marked with everything in `{wider}`, so name `{wider}`")
+        })?;
+        match found.iter().try_for_each(|one| self.check_ended(&checkpoint_id(one.call))) {
+            Ok(()) => Ok(found),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Forgets the marks at or below paths, because a person has read the files.
+    pub(crate) fn settle_named(&self, paths: &[String]) -> Result<(), String> {
+        let mut memory = self.memory();
+        let found = memory.contained_at(paths).map_err(|wider| wider.path)?;
+        let stored =
+            found.into_iter().try_for_each(|Named { call, workspace, rest, .. }| match rest.is_empty() {
+                true => memory.settle_contained(call),
+                false => memory.end_contained(call, &workspace, rest.into_iter().collect()),
+            });
+        stored.map_err(|error| format!("that files are settled cannot be written: {error}"))
     }
 
     /// Prepares the settlement of a contained call: its command does not start any more. An error if the command runs,
@@ -84,6 +112,16 @@ fn rest_in(place: &Path, written: &BTreeSet<String>) -> Vec<String> {
     below.chain(whole).collect()
 }
 
+/// Returns the directory that a mark names: for a pattern or a write to an unknown path, the one around its files.
+pub(crate) fn fixed_directory(mark: &str) -> &str {
+    let anywhere = ChangedPath::Anywhere("").stored();
+    let known = mark.strip_suffix(&anywhere).unwrap_or(mark);
+    let open = known.find(['*', '?', '[', '{']);
+    let known =
+        open.and_then(|at| known.get(..at)?.rsplit_once('/')).map_or(known, |(directory, _)| directory);
+    if known.is_empty() { "/" } else { known }
+}
+
 /// castellan's paths are text: a place whose name is none becomes the directory `above`.
 fn text_of(place: &Path, above: &str) -> String {
     place.to_str().unwrap_or(above).trim_end_matches('/').to_owned()
@@ -105,6 +143,19 @@ mod tests {
         let found = below_root().unwrap();
         for dir in ["/usr", "/tmp"] {
             assert!(found.iter().any(|path| path == dir), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_of_many_files_has_a_directory() {
+        for (mark, expected) in [
+            ("/w/a", "/w/a"),
+            ("/o/*.sh", "/o"),
+            ("/o/a*/b", "/o"),
+            ("/*", "/"),
+            (&ChangedPath::Anywhere("/w").stored(), "/w"),
+        ] {
+            assert_eq!(fixed_directory(mark), expected);
         }
     }
 

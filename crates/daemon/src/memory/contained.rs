@@ -47,6 +47,24 @@ impl ContainedCall {
     }
 }
 
+/// Files of a contained call that a person names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) call: u64,
+    pub(crate) workspace: String,
+    /// Files, directories and patterns.
+    pub(crate) named: BTreeSet<String>,
+    /// The other files of the call.
+    pub(crate) rest: BTreeSet<String>,
+}
+
+/// A path is marked only with everything in a directory or pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WiderMark {
+    pub(crate) path: String,
+    pub(crate) mark: String,
+}
+
 impl ContainedCall {
     fn number(&self) -> usize {
         self.written.as_ref().map_or(0, BTreeSet::len) + self.copies.len()
@@ -117,6 +135,28 @@ impl ContainedFiles {
         let found = self.calls.iter().find(|one| one.call == call)?;
         let with_copies = |written: &BTreeSet<String>| written.union(&found.copies).cloned().collect();
         Some((found.workspace.clone(), found.written.as_ref().map(with_copies)))
+    }
+
+    /// Returns what a person settles by naming paths: the files at or below them. An error with a path that cannot be settled
+    /// alone, because more is marked with it.
+    pub(super) fn at(&self, paths: &[String]) -> Result<Vec<Named>, WiderMark> {
+        let is_named = |file: &String| paths.iter().any(|path| Path::new(file).starts_with(path));
+        let mut found = Vec::new();
+        for one in &self.calls {
+            let (named, rest): (BTreeSet<String>, BTreeSet<String>) =
+                one.files().into_iter().partition(is_named);
+            let marks = ContainedMarks::of(&rest);
+            if let Some(path) = paths.iter().find(|path| marks.is(path)) {
+                let wider =
+                    rest.iter().find(|mark| ContainedMarks::of(&BTreeSet::from([(*mark).clone()])).is(path));
+                return Err(WiderMark { path: path.clone(), mark: wider.cloned().unwrap_or_default() });
+            }
+            if !named.is_empty() {
+                let workspace = one.workspace.clone();
+                found.push(Named { call: one.call, workspace, named, rest });
+            }
+        }
+        Ok(found)
     }
 
     /// A person has settled the files of a call. One that another call wrote too, stays.
@@ -223,6 +263,11 @@ impl Memory {
         self.lasting.contained.of(call)
     }
 
+    /// Returns the marks that a person settles by naming paths; see [`ContainedFiles::at`].
+    pub(crate) fn contained_at(&self, paths: &[String]) -> Result<Vec<Named>, WiderMark> {
+        self.lasting.contained.at(paths)
+    }
+
     /// Forgets the files of a contained call, because a person has kept or undone them.
     pub(crate) fn settle_contained(&mut self, call: u64) -> io::Result<()> {
         self.put(Entry::ContainedSettled { call });
@@ -234,6 +279,10 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn list(paths: &BTreeSet<String>) -> Vec<String> {
+        paths.iter().cloned().collect()
+    }
 
     fn of(paths: &[&str]) -> Vec<String> {
         paths.iter().map(|path| (*path).to_owned()).collect()
@@ -293,6 +342,33 @@ mod tests {
         assert!(files.has("/o/d3/99999") && files.number() < 100);
         files.settle(1);
         assert!(!files.has("/o/a"));
+    }
+
+    #[test]
+    fn a_person_settles_named_files() {
+        let mut files = ContainedFiles::default();
+        files.end(1, "/w".to_owned(), of(&["/w/a", "/w/dir", "/w/lib/x", "/w/lib/y"]));
+        files.end(2, "/w".to_owned(), of(&["/w/lib/y"]));
+        files.copy(2, of(&["/o/*.sh"]));
+        let check = |paths: &[&str], expected: &[(u64, &[&str], &[&str])]| {
+            let found = files.at(&of(paths)).unwrap();
+            let found: Vec<_> =
+                found.iter().map(|one| (one.call, list(&one.named), list(&one.rest))).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(call, named, rest)| (*call, of(named), of(rest))).collect();
+            assert_eq!(found, expected, "{paths:?}");
+        };
+        check(&["/w/a"], &[(1, &["/w/a"], &["/w/dir", "/w/lib/x", "/w/lib/y"])]);
+        check(
+            &["/w/lib"],
+            &[(1, &["/w/lib/x", "/w/lib/y"], &["/w/a", "/w/dir"]), (2, &["/w/lib/y"], &["/o/*.sh"])],
+        );
+        check(&["/o"], &[(2, &["/o/*.sh"], &["/w/lib/y"])]);
+        check(&["/w/li", "/v"], &[]);
+        for (path, mark) in [("/w/dir/x", "/w/dir"), ("/o/a.sh", "/o/*.sh")] {
+            let wider = WiderMark { path: path.to_owned(), mark: mark.to_owned() };
+            assert_eq!(files.at(&of(&[path])), Err(wider));
+        }
     }
 
     #[test]

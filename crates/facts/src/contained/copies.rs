@@ -136,6 +136,13 @@ impl<'m> ContainedMarks<'m> {
         }
     }
 
+    /// Reports whether a path is one of these files, or is below one.
+    pub fn is(&self, path: &str) -> bool {
+        directories(path).any(|above| self.all.contains(above))
+            || may_be_anywhere(self.all, path)
+            || self.open.iter().any(|mark| may_meet(mark, path))
+    }
+
     /// Reports whether a path that a call reads is one of these files, is below one, or has one below it. The path may be a
     /// pattern.
     pub fn may_be(&self, path: &str) -> bool {
@@ -143,9 +150,6 @@ impl<'m> ContainedMarks<'m> {
         let begin = known.map_or_else(|| format!("{}/", path.trim_end_matches('/')), str::to_owned);
         let mut below =
             self.all.range(begin.clone()..).map(String::as_str).take_while(|mark| mark.starts_with(&begin));
-        directories(path).any(|above| self.all.contains(above))
-            || may_be_anywhere(self.all, path)
-            || self.open.iter().any(|mark| may_meet(mark, path))
-            || below.any(|mark| known.is_none() || may_meet(path, mark))
+        self.is(path) || below.any(|mark| known.is_none() || may_meet(path, mark))
     }
 }

@@ -43,8 +43,8 @@ pub(crate) fn unseen(UnseenFiles { folders, count }: &UnseenFiles) -> Option<Str
     };
     (*count > 0).then(|| {
         format!(
-            "{} of a contained command stay unread: {}{more}. To run or load one is contained or asked about. Read them, \
-             or have a tool make them again",
+            "{} of a contained command stay unread: {}{more}. To run or load one is contained or asked about. After you \
+             have read them: castellan keep --file PATH",
             counted(*count, "file"),
             named.join(", ")
         )
@@ -134,7 +134,7 @@ mod tests {
         let expected = "/w\nchanged  a\\u{1b}[2J  (4 bytes are now 6)\ncreated  b  (link)\n\
                         changed  c  (permissions 755 are now 700)\nremoved  d\nchanged  e  (a directory is now a link)\n\
                         and 1 more\nnot shown  3 files of a contained command stay unread: /w/node_modules (2), and 1 elsewhere. \
-                        To run or load one is contained or asked about. Read them, or have a tool make them again\n";
+                        To run or load one is contained or asked about. After you have read them: castellan keep --file PATH\n";
         assert_eq!(written(differences(), false), expected);
         let with_texts = written(differences(), true);
         assert!(with_texts.contains("\n x\n-y\n+z\\u{7}\n"), "{with_texts}");
