@@ -76,6 +76,30 @@ fn a_keep_settles_only_what_it_shows() -> Result<()> {
     is_free(&rig, &unread, false).context("without the journal")
 }
 
+/// A daemon that starts again does not know the command, which goes on and writes.
+#[test]
+fn nobody_settles_a_command_that_runs() -> Result<()> {
+    let rig = Rig::new()?;
+    let script = "touch ready; while [ ! -e go ]; do sleep 0.05; done; echo id > run.sh";
+    let agent = rig.elsewhere(script, "true")?;
+    ensure!(wait::file(&rig.file("ready"), true, LIMIT)?, "it did not start");
+    let call = rig.undoable()?.into_iter().next().context("no call")?;
+    let keep = || terminal::run_castellan(&rig.home, &["keep", &call, "--yes"]);
+    let is_refused = |done: &castellan_tests::process::Finished| {
+        done.code == Some(7) && done.stderr.contains("still runs in its sandbox")
+    };
+    let done = keep()?;
+    ensure!(is_refused(&done), "{done:?}");
+    rig.restart_after(|| Ok(()))?;
+    let done = keep()?;
+    ensure!(is_refused(&done), "after a restart: {done:?}");
+    rig.write("go", "")?;
+    ensure!(agent.finish(LIMIT)?.code == Some(0));
+    is_free(&rig, &["run.sh"], false)?;
+    settle(&rig, "keep", &call)?;
+    is_free(&rig, &["run.sh"], true)
+}
+
 /// A person names what no difference shows.
 #[test]
 fn a_person_keeps_named_files() -> Result<()> {

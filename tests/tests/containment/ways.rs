@@ -505,6 +505,15 @@ fn a_contained_call_beside_a_call_that_loads_the_project_is_no_way_out() -> Resu
     // It began before the decision.
     let answer = rig.ask(&asked)?;
     ensure!(!answer.is_contained() && !answer.is_free(), "{answer:?}");
+    // The other call outlives the daemon.
+    rig.restart_after(|| Ok(()))?;
+    let is_refused = || {
+        let answer = rig.ask(&asked)?;
+        ensure!(!answer.is_contained() && !answer.is_free(), "{answer:?}");
+        let record = rig.home.records()?.pop().context("no record")?.to_string();
+        Ok(record.contains("another call runs code of this workspace").then_some(()))
+    };
+    wait::until(LIMIT, is_refused)?.context("the daemon has forgotten the other call")?;
     rig.done("sleep 9; cargo test", "sleep 9; cargo test")?;
     ensure!(rig.inside("echo 'fn main() {}' > build.rs")?.code == Some(0));
     Ok(())

@@ -104,7 +104,7 @@ impl Judge {
                 containment.tickets().end(id, process);
                 return Ok(Err(Refused::Beside));
             }
-            memory.begin_contained(ticket.call, &ticket.workspace)
+            memory.begin_contained(ticket.call, &ticket.workspace, process)
         };
         let begun = begun.map_err(|error| format!("the start of the command could not be stored: {error}"));
         let run = begun.and_then(|()| containment.run_of(&ticket));

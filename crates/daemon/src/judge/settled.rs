@@ -62,10 +62,12 @@ impl Judge {
     /// Prepares the settlement of a contained call: its command does not start any more. An error if the command runs,
     /// because its files are not known yet.
     pub(crate) fn check_ended(&self, checkpoint: &str) -> Result<(), String> {
-        let (Some(call), Some(containment)) = (call_of(checkpoint), self.containment.get()) else {
-            return Ok(());
-        };
-        match containment.tickets().end_waiting(call) {
+        let Some(call) = call_of(checkpoint) else { return Ok(()) };
+        let is_running =
+            self.containment.get().is_some_and(|containment| containment.tickets().end_waiting(call));
+        // An earlier daemon may have started it.
+        let process = self.memory().contained_process(call);
+        match is_running || process.is_some_and(|process| process.lives()) {
             true => Err("the command of this call still runs in its sandbox: wait for its end".to_owned()),
             false => Ok(()),
         }

@@ -217,7 +217,7 @@ impl Changes {
         self.paths = self.paths.saturating_sub(session.map_or(0, |session| session.written.len()));
     }
 
-    /// Returns entries for everything except the scripts of running calls.
+    /// Returns entries for everything except the hashes of running calls' scripts.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.sessions.iter().flat_map(|(root, session)| session.entries(*root))
     }
@@ -331,6 +331,7 @@ impl Session {
             secret_copies: Vec::new(),
             unread_output: Vec::new(),
             opens_tunnel: false,
+            code: all(&open.code),
             in_background: open.in_background,
         });
         std::iter::once(written).chain(open)

@@ -15,6 +15,7 @@ use super::entry::Entry;
 use crate::limits::{
     CONTAINED_CALLS_MAX, CONTAINED_COPIES_WIDE, CONTAINED_FILES_MAX, CONTAINED_FILES_PER_CALL_MAX,
 };
+use crate::peers::AgentProcess;
 
 /// The calls, the oldest first.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ struct ContainedCall {
     workspace: String,
     /// `None` while the call may run: it may have written any file of its workspace.
     written: Option<BTreeSet<String>>,
+    /// The process that runs it, if `written` is not known.
+    process: Option<AgentProcess>,
     /// Copies of its files that later calls have made.
     copies: BTreeSet<String>,
 }
@@ -93,8 +96,8 @@ impl ContainedFiles {
     }
 
     /// The call may write files of a workspace from now on.
-    pub(super) fn begin(&mut self, call: u64, workspace: String) {
-        self.put(ContainedCall { call, workspace, written: None, copies: BTreeSet::new() });
+    pub(super) fn begin(&mut self, call: u64, workspace: String, process: Option<AgentProcess>) {
+        self.put(ContainedCall { call, workspace, written: None, process, copies: BTreeSet::new() });
     }
 
     /// The call has ended. Over a limit, a directory replaces the files in it.
@@ -105,7 +108,7 @@ impl ContainedFiles {
         // Those of a call that had ended are among the files, as far as they are not settled.
         let before = self.calls.iter_mut().find(|one| one.call == call && one.written.is_none());
         let copies = before.map(|one| std::mem::take(&mut one.copies)).unwrap_or_default();
-        self.put(ContainedCall { call, workspace, written: Some(written), copies });
+        self.put(ContainedCall { call, workspace, written: Some(written), process: None, copies });
     }
 
     /// Returns the calls with files that another call reads from these paths.
@@ -159,6 +162,11 @@ impl ContainedFiles {
         Ok(found)
     }
 
+    /// The process that runs a call. A restart of the daemon leaves it running.
+    pub(super) fn process_of(&self, call: u64) -> Option<AgentProcess> {
+        self.calls.iter().find(|one| one.call == call)?.process
+    }
+
     /// A person has settled the files of a call. One that another call wrote too, stays.
     pub(super) fn settle(&mut self, call: u64) {
         self.calls.retain(|one| one.call != call);
@@ -167,12 +175,12 @@ impl ContainedFiles {
 
     /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.calls.iter().cloned().flat_map(|ContainedCall { call, workspace, written, copies }| {
+        self.calls.iter().cloned().flat_map(|ContainedCall { call, workspace, written, process, copies }| {
             let ran = match written {
                 Some(written) => {
                     Entry::ContainedOver { call, workspace, written: written.into_iter().collect() }
                 }
-                None => Entry::Contained { call, workspace },
+                None => Entry::Contained { call, workspace, process },
             };
             let paths: Vec<String> = copies.into_iter().collect();
             let copied = (!paths.is_empty()).then_some(Entry::ContainedCopied { call, paths });
@@ -229,8 +237,13 @@ impl ContainedFiles {
 
 impl Memory {
     /// Stores that a contained call may write files of a workspace from now on. An error if that cannot be stored.
-    pub(crate) fn begin_contained(&mut self, call: u64, workspace: &str) -> io::Result<()> {
-        self.put(Entry::Contained { call, workspace: workspace.to_owned() });
+    pub(crate) fn begin_contained(
+        &mut self,
+        call: u64,
+        workspace: &str,
+        process: AgentProcess,
+    ) -> io::Result<()> {
+        self.put(Entry::Contained { call, workspace: workspace.to_owned(), process: Some(process) });
         self.outdate();
         self.save()
     }
@@ -263,6 +276,11 @@ impl Memory {
         self.lasting.contained.of(call)
     }
 
+    /// The process of a contained call whose files are not known yet.
+    pub(crate) fn contained_process(&self, call: u64) -> Option<AgentProcess> {
+        self.lasting.contained.process_of(call)
+    }
+
     /// Returns the marks that a person settles by naming paths; see [`ContainedFiles::at`].
     pub(crate) fn contained_at(&self, paths: &[String]) -> Result<Vec<Named>, WiderMark> {
         self.lasting.contained.at(paths)
@@ -292,8 +310,8 @@ mod tests {
     fn again(files: &ContainedFiles) -> ContainedFiles {
         let mut again = ContainedFiles::default();
         for entry in files.entries() {
-            if let Entry::Contained { call, workspace } = entry {
-                again.begin(call, workspace);
+            if let Entry::Contained { call, workspace, process } = entry {
+                again.begin(call, workspace, process);
             } else if let Entry::ContainedOver { call, workspace, written } = entry {
                 again.end(call, workspace, written);
             } else if let Entry::ContainedCopied { call, paths } = entry {
@@ -307,7 +325,7 @@ mod tests {
     fn a_call_that_may_run_has_written_every_file_of_its_workspace() {
         let mut files = ContainedFiles::default();
         assert!(!files.has("/w/a"));
-        files.begin(1, "/w".to_owned());
+        files.begin(1, "/w".to_owned(), None);
         assert!(files.has("/w/a") && files.has("/w/b/c") && !files.has("/v/a"));
         assert!(again(&files).has("/w/a"));
         files.end(1, "/w".to_owned(), of(&["/w/a"]));
@@ -320,7 +338,7 @@ mod tests {
     fn a_copy_is_a_file_of_the_call() {
         let set = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<BTreeSet<_>>();
         let mut files = ContainedFiles::default();
-        files.begin(1, "/w".to_owned());
+        files.begin(1, "/w".to_owned(), None);
         files.end(2, "/v".to_owned(), of(&["/v/a"]));
         for (read, expected) in [("/w/a", vec![1]), ("/v", vec![2]), ("/", vec![1, 2]), ("/v/b", vec![])] {
             assert_eq!(files.sources(&set(&[read])), expected, "{read}");

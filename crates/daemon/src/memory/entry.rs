@@ -21,7 +21,8 @@ pub(super) const VERSION: u32 = 7;
 /// The oldest readable version. Grants of version 1 do not record whether the agent's own prompt was open. Version 2
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
 /// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
-/// Before version 6 there are no contained calls, before version 7 no pauses, and no copies of contained files.
+/// Before version 6 there are no contained calls; before version 7 no pauses, no copies of contained files, no processes of
+/// contained calls, and no code of calls.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -100,6 +101,9 @@ pub(super) enum Entry {
         /// An older journal has none.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         opens_tunnel: bool,
+        /// Files and directories whose code the call may run. An older journal has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        code: Vec<String>,
         in_background: bool,
     },
     Ended {
@@ -191,10 +195,13 @@ pub(super) enum Entry {
     },
     /// The pause is over. Invalid after a reboot.
     PauseOver {},
-    /// A contained call may write files of a workspace from now on. `call`: the number of its record.
+    /// A contained call may write files of a workspace from now on. `call`: the number of its record. `process`: `castellan
+    /// contained`; an older journal has none.
     Contained {
         call: u64,
         workspace: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        process: Option<AgentProcess>,
     },
     /// A contained call has ended, and wrote these files.
     ContainedOver {

@@ -1,6 +1,6 @@
 //! [`Lasting`]: the state that outlives the daemon, built from entries.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -148,11 +148,12 @@ impl Lasting {
                 secret_copies,
                 unread_output,
                 opens_tunnel,
+                code,
                 in_background,
             } => {
-                let paths = paths.into_iter().collect();
+                let (paths, code) = (paths.into_iter().collect(), code.into_iter().collect());
                 let origins = origins([downloaded, secret_copies, unread_output]);
-                let (id, scripts, code) = (use_id.as_str(), Vec::new(), BTreeSet::new());
+                let (id, scripts) = (use_id.as_str(), Vec::new());
                 let begun = Begun { call, id, paths, origins, opens_tunnel, scripts, code, in_background };
                 self.changes.begin(root, begun);
             }
@@ -190,7 +191,7 @@ impl Lasting {
             Entry::HaltOver { place } => self.halts.end(&place),
             Entry::Pause { at_ms, until_ms } => self.pause = Some(Pause { at_ms, until_ms }),
             Entry::PauseOver {} => self.pause = None,
-            Entry::Contained { call, workspace } => self.contained.begin(call, workspace),
+            Entry::Contained { call, workspace, process } => self.contained.begin(call, workspace, process),
             Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
             Entry::ContainedCopied { call, paths } => self.contained.copy(call, paths),
             Entry::ContainedSettled { call } => self.contained.settle(call),

@@ -43,7 +43,7 @@ impl Memory {
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
-        if !begun.paths.is_empty() || !begun.origins.is_empty() || begun.opens_tunnel {
+        if !begun.is_nothing() {
             self.journal.note(&lasting::line(&Entry::Begun {
                 root,
                 call: begun.call,
@@ -53,6 +53,7 @@ impl Memory {
                 secret_copies: begun.origins.secret_copies.iter().cloned().collect(),
                 unread_output: begun.origins.unread_output.iter().cloned().collect(),
                 opens_tunnel: begun.opens_tunnel,
+                code: begun.code.iter().cloned().collect(),
                 in_background: begun.in_background,
             }));
         }

@@ -81,7 +81,7 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
         opens_tunnel: true,
         paths,
         scripts: Vec::new(),
-        code: BTreeSet::new(),
+        code: BTreeSet::from([format!("{path}/code")]),
         in_background: call.is_multiple_of(2),
     };
     memory.begin(root, begun);

@@ -194,7 +194,7 @@ fn an_undo_settles_only_what_it_put_back() {
     let (store, id) = (judge.undo().store().unwrap(), checkpoint_id(7));
     let undo = |written: Option<&[&str]>| {
         store.take(&id, "o", &place.workspace, Scope::Workspace).unwrap();
-        judge.memory().begin_contained(7, workspace).unwrap();
+        judge.memory().begin_contained(7, workspace, AgentProcess::default()).unwrap();
         if let Some(written) = written {
             for name in written {
                 std::fs::write(path(name), "2").unwrap();
