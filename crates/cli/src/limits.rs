@@ -209,3 +209,6 @@ pub(crate) const COPIES_MAX: usize = 1_000_000;
 
 /// Records in the bundle of `castellan support`: an hour of an agent.
 pub(crate) const SUPPORT_RECORDS: usize = 200;
+
+/// Paths that the note of a contained command names of each kind. An agent reads the note.
+pub(crate) const CLOSED_NAMED_MAX: usize = 8;

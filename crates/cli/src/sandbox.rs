@@ -82,6 +82,8 @@ pub(crate) struct NotEnforced(Report);
 pub(crate) struct Prepared {
     plan: Plan,
     pub(crate) report: Report,
+    /// What the command cannot do in its workspace.
+    pub(crate) closed: Closed,
     launcher: PathBuf,
     home: Home,
     network: Arc<NetworkRecord>,
@@ -90,6 +92,25 @@ pub(crate) struct Prepared {
     forwarded: Vec<u16>,
     /// Proxies that listen outside, where the sandbox has no network of its own.
     proxies: Vec<Proxy>,
+}
+
+/// Paths of a workspace that the command cannot use, relative to the workspace. Only those that exist.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// It cannot read them.
+    pub(crate) hidden: Vec<String>,
+    /// It cannot write them.
+    pub(crate) kept: Vec<String>,
+}
+
+impl Closed {
+    fn of(policy: &Policy, workspace: &Path) -> Closed {
+        let inside = |paths: &[PathBuf]| {
+            let there = paths.iter().filter(|path| path.symlink_metadata().is_ok());
+            there.filter_map(|path| Some(path.strip_prefix(workspace).ok()?.display().to_string())).collect()
+        };
+        Closed { hidden: inside(&policy.files.secret), kept: inside(&policy.files.protected) }
+    }
 }
 
 /// A running sandbox. Dropped, it ends.
@@ -133,6 +154,7 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
         has_terminal: rustix::termios::isatty(rustix::stdio::stdin()),
     };
     let mut policy = sandbox_policy(&wanted, request.environment, &all)?;
+    let closed = Closed::of(&policy, &workspace);
     let is_filtered = matches!(policy.network, Network::Hosts { .. });
     let egress = is_filtered
         .then(|| {
@@ -165,7 +187,7 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
         return Err(NotEnforced(report).into());
     }
     let home = request.layout.home().clone();
-    Ok(Prepared { plan: made, report, launcher, home, network, egress, forwarded, proxies })
+    Ok(Prepared { plan: made, report, closed, launcher, home, network, egress, forwarded, proxies })
 }
 
 fn planned(

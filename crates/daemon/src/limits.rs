@@ -506,7 +506,8 @@ pub(crate) const CONTAINED_FILES_MAX: usize = 64 * 1024;
 /// directory.
 pub(crate) const CONTAINED_COPIES_WIDE: usize = 16;
 
-/// Contained calls whose files wait for a person. Over it, the oldest two of one workspace become one.
+/// Contained calls whose files wait for a person. Over it, the files of the oldest are
+/// settled by their names alone.
 pub(crate) const CONTAINED_CALLS_MAX: usize = 1024;
 
 /// Contained calls between decision and start, over all agents. An agent starts a call at once, or waits for a person.

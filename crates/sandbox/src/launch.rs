@@ -58,6 +58,8 @@ pub struct Outcome {
     pub reason: Reason,
     /// Processes that could not be ended are left. Only without a process namespace.
     pub left: bool,
+    /// Packets that had no way to their destination. Only with a network of its own.
+    pub unreachable: u64,
 }
 
 /// The reason of an end.

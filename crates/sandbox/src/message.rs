@@ -18,6 +18,8 @@ pub enum Message {
     Started,
     /// A part of the plan, or the start of the command, failed. Nothing runs.
     Failed(Failed),
+    /// The command has ended. In its own network, that many of its packets had no way to their destination.
+    Unreachable(u64),
     /// Everything in the sandbox has ended.
     Ended {
         /// Exit code of the command, or 128 and the number of the signal that ended it.

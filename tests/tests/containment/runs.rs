@@ -16,7 +16,8 @@ fn a_contained_call_has_its_own_output_and_exit_code() -> Result<()> {
     let rig = Rig::new()?;
     let done = rig.inside("echo out; echo err >&2; echo made > made; exit 7")?;
     ensure!(done.code == Some(7) && done.stdout == "out\n" && done.stderr.starts_with("err\n"), "{done:?}");
-    ensure!(done.stderr.contains("castellan contained this command: no network"), "{done:?}");
+    ensure!(done.stderr.contains("castellan contained this command: it has no network"), "{done:?}");
+    ensure!(done.stderr.contains("there not .git") && done.stderr.contains("not .env"), "{done:?}");
     // No text for an agent names a way around.
     ensure!(!done.stderr.contains("containment.mode"), "{done:?}");
     ensure!(rig.text("made") == "made\n");
@@ -30,6 +31,20 @@ fn a_contained_call_has_its_own_output_and_exit_code() -> Result<()> {
         rig.shell_command(&format!("echo typed | {{ {}; }}", answer.rewrite.context("not contained")?));
     let done = Running::start(&mut shell)?.finish(LIMIT)?;
     ensure!(done.code == Some(0) && done.stdout == "typed\n", "{done:?}");
+    Ok(())
+}
+
+/// The kernel counts what the command wanted to reach. The agent and the log get it.
+#[test]
+fn a_blocked_network_is_reported() -> Result<()> {
+    let rig = Rig::new()?;
+    for (script, packets) in [("exit 3", 0), ("exec 3<>/dev/tcp/192.0.2.1/80; exit 3", 1)] {
+        let done = rig.inside(script)?;
+        ensure!(done.stderr.contains("castellan blocked its network") == (packets > 0), "{done:?}");
+        let ends = rig.notes("contained_end")?;
+        let argument = ends.last().and_then(|end| end["argument"].as_str()).unwrap_or_default();
+        ensure!(argument.contains("packets to hosts blocked: 1") == (packets == 1), "{ends:?}");
+    }
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! `castellan contained`: run the command of a ticket in a sandbox, in the place of an agent's call. The daemon puts it into
 //! the call; no person types it.
 
+mod blocked;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -17,7 +19,7 @@ use crate::global::Global;
 use crate::limits::DIRECTORY_BYTES_MAX;
 use crate::output::{self, ERROR, NOTE, write_messages};
 use crate::platform;
-use crate::sandbox::{self, Contained, Request};
+use crate::sandbox::{self, Closed, Contained, Request};
 
 /// Options of `castellan contained`.
 #[derive(Debug, clap::Args)]
@@ -34,10 +36,10 @@ pub(crate) struct Options {
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let ended = start(global, options);
     let message = match &ended {
-        Ok((0, _)) => return Ok(Exit::Done),
-        Ok((code, run)) => {
-            write_messages(&mut anstream::stderr(), NOTE, &[&limits_of(run)])?;
-            return Ok(Exit::Agent(*code));
+        Ok(Ran { code: 0, .. }) => return Ok(Exit::Done),
+        Ok(ran) => {
+            write_messages(&mut anstream::stderr(), NOTE, &[&blocked::note(ran)])?;
+            return Ok(Exit::Agent(ran.code));
         }
         Err(error) => output::message(error),
     };
@@ -46,49 +48,55 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     Ok(Exit::RunFailed)
 }
 
-/// Returns the limits of the command, for the agent: the command's own messages often hide the reason of a failure.
-fn limits_of(run: &ContainedRun) -> String {
-    let network = match run.hosts.as_slice() {
-        [] => "no network".to_owned(),
-        hosts => format!("no network but {}", hosts.join(", ")),
-    };
-    format!(
-        "castellan contained this command: {network}, no secrets, writes only in {} (not .git, hooks, settings of agents \
-         and editors). If it failed for that, tell the user what is needed",
-        run.workspace
-    )
+/// A command that ran.
+#[derive(Debug)]
+struct Ran {
+    run: ContainedRun,
+    /// The exit code.
+    code: u8,
+    /// The last directory of its shell.
+    directory: Option<String>,
+    /// What it could not use in its workspace.
+    closed: Closed,
+    /// Packets that had no way to their destination.
+    unreachable: u64,
 }
 
-/// Returns the exit code of a command that ran.
-fn start(global: &Global, options: &Options) -> anyhow::Result<(u8, ContainedRun)> {
+/// Runs the command of the ticket.
+fn start(global: &Global, options: &Options) -> anyhow::Result<Ran> {
     let layout = global.layout()?;
     // Nobody is asked for a secret.
     let client = ControlClient::new(layout.home().clone());
     let run = client.redeem(&options.ticket)?;
-    let started = inside(&run, &layout, options.directory);
+    let started = inside(run, &layout, options.directory);
     let end = match &started {
-        Ok((code, directory)) => {
-            ContainedEnd { code: Some(*code), failure: String::new(), directory: directory.clone() }
+        Ok(ran) => ContainedEnd {
+            code: Some(ran.code),
+            failure: String::new(),
+            directory: ran.directory.clone(),
+            unreachable: ran.unreachable,
+        },
+        Err(error) => {
+            ContainedEnd { code: None, failure: output::message(error), directory: None, unreachable: 0 }
         }
-        Err(error) => ContainedEnd { code: None, failure: output::message(error), directory: None },
     };
     let outcome = client.end_contained(&options.ticket, end);
-    let (code, _) = started?;
+    let ran = started?;
     // Without the daemon, the whole workspace counts as written.
     if let Some(directory) = outcome.ok().and_then(|outcome| outcome.directory)
         && options.directory
     {
         report_directory(&directory);
     }
-    Ok((code, run))
+    Ok(ran)
 }
 
-/// Runs the command in its sandbox. Returns its exit code, and the last directory of its shell.
+/// Runs the command in its sandbox.
 fn inside(
-    run: &ContainedRun,
+    run: ContainedRun,
     layout: &castellan_daemon::Layout,
     wants_directory: bool,
-) -> anyhow::Result<(u8, Option<String>)> {
+) -> anyhow::Result<Ran> {
     let in_force = contained_settings(&run.hosts, &run.environment);
     let command = shell_command(&parents_shell(), &run.command, wants_directory);
     let prepared = sandbox::prepare(Request {
@@ -113,15 +121,16 @@ fn inside(
             .context("no pipe for the directory")?,
         false => (None, None),
     };
-    let outcome = match sandbox::run(prepared, said) {
-        Ok(outcome) => outcome.code,
+    let closed = prepared.closed.clone();
+    let (code, unreachable) = match sandbox::run(prepared, said) {
+        Ok(outcome) => (outcome.code, outcome.unreachable),
         // The shell is there: only its own start can fail so.
         Err(error) => match error.downcast_ref::<LaunchError>().map(LaunchError::code) {
-            Some(code @ (126 | 127)) => code,
+            Some(code @ (126 | 127)) => (code, 0),
             Some(_) | None => return Err(error),
         },
     };
-    Ok((outcome, heard.and_then(last_directory)))
+    Ok(Ran { run, code, directory: heard.and_then(last_directory), closed, unreachable })
 }
 
 /// Reads the line with the directory. Everything in the sandbox has ended, so nothing is written any more.

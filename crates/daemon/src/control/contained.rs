@@ -33,6 +33,9 @@ pub struct ContainedEnd {
     pub failure: String,
     /// The last directory of its shell, if it reported one.
     pub directory: Option<String>,
+    /// Packets that had no way to their destination: the command wanted to reach a host.
+    #[serde(default)]
+    pub unreachable: u64,
 }
 
 /// The daemon's answer to the end of a contained command.

@@ -48,7 +48,9 @@ impl ControlServer {
             return Err(self.refused("contained_end", "", peer, why));
         };
         let what = match end.code {
-            Some(code) => format!("exit code {code}, {}", counted(outcome.written)),
+            Some(code) => {
+                format!("exit code {code}, {}{}", counted(outcome.written), blocked(end.unreachable))
+            }
             None => "nothing ran".to_owned(),
         };
         let failure: String = end.failure.chars().take(NOTE_CHARS_MAX).collect();
@@ -59,4 +61,9 @@ impl ControlServer {
             concluded => concluded.map(|()| outcome),
         }
     }
+}
+
+/// The blocked part of a command's network, for the record.
+fn blocked(packets: u64) -> String {
+    if packets == 0 { String::new() } else { format!(", packets to hosts blocked: {packets}") }
 }

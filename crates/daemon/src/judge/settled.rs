@@ -25,7 +25,7 @@ impl Judge {
         let Some((workspace, written)) = memory.contained_call(call) else { return };
         let rest = rest(&workspace, written.as_ref(), places);
         let stored = match rest.is_empty() {
-            true => memory.settle_contained(call),
+            true => memory.settle_contained(call, &workspace),
             false => memory.end_contained(call, &workspace, rest.into_iter().collect()),
         };
         drop(memory);
@@ -53,7 +53,7 @@ impl Judge {
         let found = memory.contained_at(paths).map_err(|wider| wider.path)?;
         let stored =
             found.into_iter().try_for_each(|Named { call, workspace, rest, .. }| match rest.is_empty() {
-                true => memory.settle_contained(call),
+                true => memory.settle_contained(call, &workspace),
                 false => memory.end_contained(call, &workspace, rest.into_iter().collect()),
             });
         stored.map_err(|error| format!("that files are settled cannot be written: {error}"))

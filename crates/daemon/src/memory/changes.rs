@@ -73,7 +73,7 @@ pub(crate) struct Ended {
 
 /// Earlier writes of a session.
 #[derive(Debug, Default)]
-pub(super) struct Before {
+pub(super) struct Earlier {
     pub(super) written: Vec<String>,
     pub(super) origins: Origins,
     pub(super) has_tunnel: bool,
@@ -193,7 +193,11 @@ impl Changes {
     }
 
     /// Adds earlier writes.
-    pub(super) fn add(&mut self, root: SessionKey, Before { written, origins, has_tunnel, is_full }: Before) {
+    pub(super) fn add(
+        &mut self,
+        root: SessionKey,
+        Earlier { written, origins, has_tunnel, is_full }: Earlier,
+    ) {
         let session = self.sessions.entry(root).or_default();
         let before = session.written.len();
         Arc::make_mut(&mut session.written).extend(written);
@@ -208,7 +212,7 @@ impl Changes {
         };
         self.paths = self.paths.saturating_sub(written.len());
         let written = Arc::unwrap_or_clone(written).into_iter().collect();
-        self.add(into, Before { written, origins, has_tunnel, is_full });
+        self.add(into, Earlier { written, origins, has_tunnel, is_full });
         self.sessions.entry(into).or_default().open.extend(open);
     }
 

@@ -17,6 +17,9 @@ use crate::limits::{
 };
 use crate::peers::AgentProcess;
 
+/// The number of the calls whose own ones are forgotten. No record has it.
+const FORGOTTEN: u64 = u64::MAX;
+
 /// The calls, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct ContainedFiles {
@@ -73,6 +76,25 @@ impl ContainedCall {
         self.written.as_ref().map_or(0, BTreeSet::len) + self.copies.len()
     }
 
+    /// The files of forgotten calls of several workspaces have one number.
+    fn is(&self, call: u64, workspace: &str) -> bool {
+        self.call == call && (call != FORGOTTEN || self.workspace == workspace)
+    }
+
+    /// Adds the files of another call of the workspace.
+    fn add(&mut self, other: ContainedCall) {
+        self.copies.extend(other.copies);
+        if self.copies.len() > CONTAINED_FILES_PER_CALL_MAX {
+            self.widen_copies();
+        }
+        if let Some(written) = &mut self.written {
+            written.extend(other.written.unwrap_or_default());
+            if !keep_within(written, CONTAINED_FILES_PER_CALL_MAX) {
+                *written = BTreeSet::from([other.workspace]);
+            }
+        }
+    }
+
     /// Replaces the copies by few directories.
     fn widen_copies(&mut self) {
         let (inside, mut outside): (BTreeSet<_>, BTreeSet<_>) = std::mem::take(&mut self.copies)
@@ -106,24 +128,24 @@ impl ContainedFiles {
         let fits = keep_within(&mut written, CONTAINED_FILES_PER_CALL_MAX);
         let written = if fits { written } else { BTreeSet::from([workspace.clone()]) };
         // Those of a call that had ended are among the files, as far as they are not settled.
-        let before = self.calls.iter_mut().find(|one| one.call == call && one.written.is_none());
+        let before = self.calls.iter_mut().find(|one| one.is(call, &workspace) && one.written.is_none());
         let copies = before.map(|one| std::mem::take(&mut one.copies)).unwrap_or_default();
         self.put(ContainedCall { call, workspace, written: Some(written), process: None, copies });
     }
 
     /// Returns the calls with files that another call reads from these paths.
-    fn sources(&self, read: &BTreeSet<String>) -> Vec<u64> {
+    fn sources(&self, read: &BTreeSet<String>) -> Vec<(u64, String)> {
         let is_one = |one: &&ContainedCall| {
             let files = one.files();
             let marks = ContainedMarks::of(&files);
             read.iter().any(|path| marks.may_be(path))
         };
-        self.calls.iter().filter(is_one).map(|one| one.call).collect()
+        self.calls.iter().filter(is_one).map(|one| (one.call, one.workspace.clone())).collect()
     }
 
     /// Another call copies files of a call to these paths.
-    pub(super) fn copy(&mut self, call: u64, paths: Vec<String>) {
-        let Some(found) = self.calls.iter_mut().find(|one| one.call == call) else { return };
+    pub(super) fn copy(&mut self, call: u64, workspace: &str, paths: Vec<String>) {
+        let Some(found) = self.calls.iter_mut().find(|one| one.is(call, workspace)) else { return };
         let files = found.files();
         found.copies.extend(paths.into_iter().filter(|path| !files.contains(path)));
         if found.copies.len() > CONTAINED_FILES_PER_CALL_MAX {
@@ -168,30 +190,31 @@ impl ContainedFiles {
     }
 
     /// A person has settled the files of a call. One that another call wrote too, stays.
-    pub(super) fn settle(&mut self, call: u64) {
-        self.calls.retain(|one| one.call != call);
+    pub(super) fn settle(&mut self, call: u64, workspace: &str) {
+        self.calls.retain(|one| !one.is(call, workspace));
         self.count();
     }
 
     /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.calls.iter().cloned().flat_map(|ContainedCall { call, workspace, written, process, copies }| {
+            let paths: Vec<String> = copies.into_iter().collect();
+            let of = workspace.clone();
+            let copied = (!paths.is_empty()).then_some(Entry::ContainedCopied { call, workspace: of, paths });
             let ran = match written {
                 Some(written) => {
                     Entry::ContainedOver { call, workspace, written: written.into_iter().collect() }
                 }
                 None => Entry::Contained { call, workspace, process },
             };
-            let paths: Vec<String> = copies.into_iter().collect();
-            let copied = (!paths.is_empty()).then_some(Entry::ContainedCopied { call, paths });
             std::iter::once(ran).chain(copied)
         })
     }
 
     fn put(&mut self, call: ContainedCall) {
-        self.calls.retain(|one| one.call != call.call);
+        self.calls.retain(|one| !one.is(call.call, &call.workspace));
         self.calls.push(call);
-        while self.calls.len() > CONTAINED_CALLS_MAX && self.join_oldest() {}
+        while self.known() > CONTAINED_CALLS_MAX && self.forget_oldest() {}
         while self.number() > CONTAINED_FILES_MAX && self.widen_largest() {}
         self.count();
     }
@@ -200,23 +223,23 @@ impl ContainedFiles {
         self.calls.iter().map(ContainedCall::number).sum()
     }
 
-    /// Joins the oldest ended call with the next one of its workspace. Returns false if each workspace has one.
-    fn join_oldest(&mut self) -> bool {
-        for (at, one) in self.calls.iter().enumerate().filter(|(_, one)| one.written.is_some()) {
-            let is_next = |other: &ContainedCall| other.workspace == one.workspace && other.written.is_some();
-            let Some(next) = self.calls.iter().skip(at + 1).position(is_next) else { continue };
-            let older = self.calls.remove(at);
-            let Some(next) = self.calls.get_mut(at + next) else { return true };
-            next.copies.extend(older.copies);
-            if let Some(written) = &mut next.written {
-                written.extend(older.written.unwrap_or_default());
-                if !keep_within(written, CONTAINED_FILES_PER_CALL_MAX) {
-                    *written = BTreeSet::from([older.workspace]);
-                }
-            }
-            return true;
+    /// Number of calls that are not forgotten.
+    fn known(&self) -> usize {
+        self.calls.iter().filter(|one| one.call != FORGOTTEN).count()
+    }
+
+    /// Moves the files of the oldest ended call to those of forgotten calls of its workspace: another call's differences do
+    /// not show them. Returns false if there is no such call.
+    fn forget_oldest(&mut self) -> bool {
+        let is_ended = |one: &ContainedCall| one.written.is_some() && one.call != FORGOTTEN;
+        let Some(at) = self.calls.iter().position(is_ended) else { return false };
+        let oldest = self.calls.remove(at);
+        let is_its = |one: &&mut ContainedCall| one.call == FORGOTTEN && one.workspace == oldest.workspace;
+        match self.calls.iter_mut().find(is_its) {
+            Some(forgotten) => forgotten.add(oldest),
+            None => self.calls.insert(0, ContainedCall { call: FORGOTTEN, ..oldest }),
         }
-        false
+        true
     }
 
     /// Replaces the files of the call with most of them by its workspace. Returns false if each call has one.
@@ -265,8 +288,8 @@ impl Memory {
         if from.is_empty() {
             return;
         }
-        for call in self.lasting.contained.sources(from) {
-            self.put(Entry::ContainedCopied { call, paths: into.iter().cloned().collect() });
+        for (call, workspace) in self.lasting.contained.sources(from) {
+            self.put(Entry::ContainedCopied { call, workspace, paths: into.iter().cloned().collect() });
         }
         self.outdate();
     }
@@ -287,8 +310,8 @@ impl Memory {
     }
 
     /// Forgets the files of a contained call, because a person has kept or undone them.
-    pub(crate) fn settle_contained(&mut self, call: u64) -> io::Result<()> {
-        self.put(Entry::ContainedSettled { call });
+    pub(crate) fn settle_contained(&mut self, call: u64, workspace: &str) -> io::Result<()> {
+        self.put(Entry::ContainedSettled { call, workspace: workspace.to_owned() });
         self.outdate();
         self.save()
     }
@@ -314,8 +337,8 @@ mod tests {
                 again.begin(call, workspace, process);
             } else if let Entry::ContainedOver { call, workspace, written } = entry {
                 again.end(call, workspace, written);
-            } else if let Entry::ContainedCopied { call, paths } = entry {
-                again.copy(call, paths);
+            } else if let Entry::ContainedCopied { call, workspace, paths } = entry {
+                again.copy(call, &workspace, paths);
             }
         }
         again
@@ -341,10 +364,11 @@ mod tests {
         files.begin(1, "/w".to_owned(), None);
         files.end(2, "/v".to_owned(), of(&["/v/a"]));
         for (read, expected) in [("/w/a", vec![1]), ("/v", vec![2]), ("/", vec![1, 2]), ("/v/b", vec![])] {
-            assert_eq!(files.sources(&set(&[read])), expected, "{read}");
+            let found: Vec<u64> = files.sources(&set(&[read])).into_iter().map(|(call, _)| call).collect();
+            assert_eq!(found, expected, "{read}");
         }
         // Also while it runs.
-        files.copy(1, of(&["/o/a", "/w/copy"]));
+        files.copy(1, "/w", of(&["/o/a", "/w/copy"]));
         files.end(1, "/w".to_owned(), of(&["/w/a"]));
         for files in [&again(&files), &files] {
             assert!(["/w/a", "/w/copy", "/o/a"].iter().all(|path| files.has(path)) && !files.has("/w/b"));
@@ -355,10 +379,11 @@ mod tests {
         assert!(files.has("/o/a") && !files.has("/w/copy"));
         files.copy(
             1,
+            "/w",
             (0..=CONTAINED_FILES_PER_CALL_MAX).map(|one| format!("/o/d{}/{one}", one % 7)).collect(),
         );
         assert!(files.has("/o/d3/99999") && files.number() < 100);
-        files.settle(1);
+        files.settle(1, "/w");
         assert!(!files.has("/o/a"));
     }
 
@@ -367,7 +392,7 @@ mod tests {
         let mut files = ContainedFiles::default();
         files.end(1, "/w".to_owned(), of(&["/w/a", "/w/dir", "/w/lib/x", "/w/lib/y"]));
         files.end(2, "/w".to_owned(), of(&["/w/lib/y"]));
-        files.copy(2, of(&["/o/*.sh"]));
+        files.copy(2, "/w", of(&["/o/*.sh"]));
         let check = |paths: &[&str], expected: &[(u64, &[&str], &[&str])]| {
             let found = files.at(&of(paths)).unwrap();
             let found: Vec<_> =
@@ -394,9 +419,9 @@ mod tests {
         let mut files = ContainedFiles::default();
         files.end(1, "/w".to_owned(), of(&["/w/a", "/w/b"]));
         files.end(2, "/w".to_owned(), of(&["/w/b"]));
-        files.settle(1);
+        files.settle(1, "/w");
         assert!(!files.has("/w/a") && files.has("/w/b"));
-        files.settle(2);
+        files.settle(2, "/w");
         assert!(!files.has("/w/b"));
     }
 
@@ -416,10 +441,21 @@ mod tests {
         assert!(files.number() <= CONTAINED_FILES_MAX);
         assert!((2..=10).all(|call| files.has(&format!("/w{call}/17"))));
         let mut files = ContainedFiles::default();
-        for call in 0..=CONTAINED_CALLS_MAX as u64 {
-            files.end(call, "/w".to_owned(), of(&[&format!("/w/{call}")]));
+        for call in 0..=CONTAINED_CALLS_MAX as u64 + 1 {
+            let workspace = ["/w", "/v"][usize::from(call == 1)];
+            files.end(call, workspace.to_owned(), of(&[&format!("{workspace}/{call}")]));
         }
-        assert_eq!(files.calls.len(), CONTAINED_CALLS_MAX);
-        assert!(files.has("/w/0") && files.has("/w/1"));
+        for files in [&mut again(&files), &mut files] {
+            assert_eq!(files.known(), CONTAINED_CALLS_MAX);
+            assert!(files.has("/w/0") && files.has("/v/1") && files.has("/w/2"));
+            // A person who settles the next call has not seen the files of the forgotten ones.
+            assert_eq!(files.of(0), None);
+            files.settle(2, "/w");
+            assert!(files.has("/w/0") && files.has("/v/1") && !files.has("/w/2"));
+            let found = files.at(&of(&["/w/0"])).unwrap();
+            assert_eq!(found.iter().map(|one| one.workspace.as_str()).collect::<Vec<_>>(), ["/w"]);
+            files.settle(FORGOTTEN, "/w");
+            assert!(!files.has("/w/0") && files.has("/v/1"));
+        }
     }
 }

@@ -212,11 +212,15 @@ pub(super) enum Entry {
     /// Another call copies files of a contained call to these paths.
     ContainedCopied {
         call: u64,
+        workspace: String,
         paths: Vec<String>,
     },
     /// A person has kept or undone what a contained call wrote.
     ContainedSettled {
         call: u64,
+        /// An older journal has none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        workspace: String,
     },
     /// A person has decided about a workspace; `None` removes the decision.
     Trust {

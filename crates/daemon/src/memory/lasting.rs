@@ -7,7 +7,7 @@ use std::sync::Arc;
 use castellan_event::Mark;
 use castellan_policy::RequestId;
 
-use super::changes::{Before, Begun, Changes, Origins};
+use super::changes::{Begun, Changes, Earlier, Origins};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
 use super::contained::ContainedFiles;
@@ -170,7 +170,7 @@ impl Lasting {
                 is_full,
             } => {
                 let origins = origins([downloaded, secret_copies, unread_output]);
-                self.changes.add(root, Before { written, origins, has_tunnel, is_full });
+                self.changes.add(root, Earlier { written, origins, has_tunnel, is_full });
             }
             Entry::Suspect { root } => {
                 self.suspects.insert(root);
@@ -193,8 +193,8 @@ impl Lasting {
             Entry::PauseOver {} => self.pause = None,
             Entry::Contained { call, workspace, process } => self.contained.begin(call, workspace, process),
             Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
-            Entry::ContainedCopied { call, paths } => self.contained.copy(call, paths),
-            Entry::ContainedSettled { call } => self.contained.settle(call),
+            Entry::ContainedCopied { call, workspace, paths } => self.contained.copy(call, &workspace, paths),
+            Entry::ContainedSettled { call, workspace } => self.contained.settle(call, &workspace),
             Entry::Trust { workspace, decided } => self.trust.decide(workspace, decided),
             Entry::Servers { names } => self.servers.know(names),
             Entry::Requests { next } => self.next_request = Some(next),

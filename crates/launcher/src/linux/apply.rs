@@ -12,7 +12,13 @@ use crate::linux::{command, landlock, mounts, network, privileges, supervise, sy
 /// Applies the plan as the first process of a process namespace, and waits for the command. Returns its exit code.
 pub(crate) fn first_process(control: &Control, plan: &Plan) -> u8 {
     match apply(control, plan).and_then(|()| command::start(control, plan)) {
-        Ok(command) => supervise::as_first(command),
+        Ok(command) => {
+            let code = supervise::as_first(command);
+            if plan.namespaces.as_ref().is_some_and(|namespaces| namespaces.network) {
+                control.send(&Message::Unreachable(network::unreachable()), &[]);
+            }
+            code
+        }
         Err(reason) => report(control, reason),
     }
 }

@@ -112,7 +112,9 @@ pub fn start(plan: &Plan, launcher: &Path, streams: Streams) -> Result<Running, 
                 let words = "bubblewrap did not start it, and says why on standard error";
                 return Err(protocol(words.to_owned()));
             }
-            Some(Message::Ended { .. }) | None => return Err(protocol("it ended at once".to_owned())),
+            Some(Message::Ended { .. } | Message::Unreachable(_)) | None => {
+                return Err(protocol("it ended at once".to_owned()));
+            }
         }
     }
     if running.listeners.len() != plan.listeners.len() {
@@ -142,14 +144,14 @@ impl Running {
     /// # Errors
     /// The program cannot be executed or is not found, or the launcher failed.
     pub fn wait(mut self) -> Result<Outcome, LaunchError> {
-        let mut outcome = None;
-        let mut failed = None;
+        let (mut outcome, mut failed, mut unreachable) = (None, None, 0);
         while let Some(message) = self.next().map_err(LaunchError::Protocol)? {
             match message {
                 Message::Failed(reason) => failed = Some(reason),
+                Message::Unreachable(packets) => unreachable = packets,
                 Message::Ended { code, out_of_time, left } => {
                     let reason = if out_of_time { Reason::OutOfTime } else { Reason::Ended };
-                    outcome = Some(Outcome { code, reason, left });
+                    outcome = Some(Outcome { code, reason, left, unreachable });
                 }
                 Message::Listeners | Message::Started => {}
             }

@@ -141,7 +141,7 @@ fn what_any_session_has_written_is_known() {
     ] {
         assert_eq!(changes.has_any_written(path), expected, "{path}");
     }
-    changes.add(key(3), Before { is_full: true, ..Before::default() });
+    changes.add(key(3), Earlier { is_full: true, ..Earlier::default() });
     assert!(changes.has_any_written("/w/b"));
 }
 
