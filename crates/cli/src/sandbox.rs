@@ -65,6 +65,7 @@ pub(crate) struct Contained<'r> {
     pub(crate) workspace: &'r Path,
     pub(crate) user_home: &'r Path,
     pub(crate) other_homes: &'r [PathBuf],
+    pub(crate) tools: &'r [PathBuf],
     pub(crate) capabilities: &'r Capabilities,
 }
 
@@ -151,6 +152,7 @@ pub(crate) fn prepare(request: Request<'_>) -> anyhow::Result<Prepared> {
         directory: &directory,
         agent: request.agent,
         is_unread: request.contained.is_some(),
+        tools: request.contained.map_or(&[], |contained| contained.tools),
         has_terminal: rustix::termios::isatty(rustix::stdio::stdin()),
     };
     let mut policy = sandbox_policy(&wanted, request.environment, &all)?;

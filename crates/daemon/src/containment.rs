@@ -137,6 +137,7 @@ impl Containment {
             directory: Path::new(workspace),
             agent: None,
             is_unread: true,
+            tools: &policy.tools,
             has_terminal: false,
         };
         let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
@@ -152,7 +153,7 @@ impl Containment {
 
     /// Returns what `castellan contained` needs to run a ticket's command.
     pub(crate) fn run_of(&self, ticket: &Ticket) -> Result<ContainedRun, String> {
-        let ContainedPolicy { hosts, environment, homes } = &ticket.policy;
+        let ContainedPolicy { hosts, environment, homes, tools } = &ticket.policy;
         let homes = self.homes_with(homes);
         let (user_home, other_homes) = homes.split_first().ok_or(NO_HOME)?;
         Ok(ContainedRun {
@@ -160,6 +161,7 @@ impl Containment {
             workspace: ticket.workspace.clone(),
             user_home: user_home.display().to_string(),
             other_homes: other_homes.to_vec(),
+            tools: tools.clone(),
             hosts: hosts.clone(),
             environment: environment.clone(),
             capabilities: (*self.capabilities()?).clone(),

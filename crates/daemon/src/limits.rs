@@ -525,6 +525,9 @@ pub(crate) const CONTAINED_RUNNING_MAX: usize = 128;
 /// Bytes of the text of a contained call: the largest argument of a program (Linux MAX_ARG_STRLEN), less a page.
 pub(crate) const CONTAINED_TEXT_BYTES_MAX: usize = 124 * 1024;
 
+/// Places that a contained command can read: each is a mount, of some microseconds. A home has a hundred settings.
+pub(crate) const READABLE_MAX: usize = 512;
+
 /// Seconds until the next probe after a sandbox failed. A probe takes some 100 ms of processor time.
 pub(crate) const PROBE_PAUSE_S: u64 = 60;
 

@@ -3,6 +3,7 @@
 
 mod caches;
 mod paths;
+mod reads;
 
 use std::ffi::OsString;
 use std::io;
@@ -13,6 +14,7 @@ use castellan_sandbox::{Files, Limits, Network, Policy, Read};
 
 pub use self::paths::named_place;
 pub(crate) use self::paths::needs_protection;
+pub(crate) use self::reads::tools;
 use crate::control::{LimitsInForce, SandboxInForce};
 use crate::layout::Layout;
 
@@ -33,8 +35,11 @@ pub struct SandboxRequest<'w> {
     pub directory: &'w Path,
     /// An agent's own directory, with the files in it and in the home that it reads settings from.
     pub agent: Option<&'w OwnFiles>,
-    /// The command is code that nobody has read: directories of settings are read-only as a whole.
+    /// The command is code that nobody has read: directories of settings are read-only as a whole, and other projects cannot
+    /// be read.
     pub is_unread: bool,
+    /// Installations of programs that such code can read.
+    pub tools: &'w [PathBuf],
     /// A terminal is the standard input.
     pub has_terminal: bool,
 }
@@ -51,6 +56,9 @@ pub enum SandboxPolicyError {
         .0.display()
     )]
     Home(PathBuf),
+    /// The home has too many settings and installations.
+    #[error("`{}` has more settings and installations than a sandbox shows one by one", .0.display())]
+    Reads(PathBuf),
     /// A directory of the settings.
     #[error("`{}` of `sandbox.writable` cannot be found: create it, or remove it", path.display())]
     Writable {
@@ -104,6 +112,16 @@ pub fn sandbox_policy(
     let homes = || std::iter::once(user_home).chain(wanted.other_homes.iter().map(PathBuf::as_path));
     let mut secret: Vec<PathBuf> =
         homes().flat_map(|home| paths::secrets(home, wanted.workspace, &own.writable)).collect();
+    let read = match wanted.is_unread {
+        true => {
+            let all: Vec<&Path> = homes().collect();
+            let reads = reads::reads(wanted.workspace, &all, wanted.tools);
+            let reads = reads.ok_or_else(|| SandboxPolicyError::Reads(user_home.to_owned()))?;
+            secret.extend(reads.secrets);
+            Read::Only(reads::without(reads.places, &secret))
+        }
+        false => Read::Everything,
+    };
     secret.sort();
     secret.dedup();
     secret.extend(paths::hidden_state(wanted.layout.state(), wanted.directory));
@@ -112,7 +130,7 @@ pub fn sandbox_policy(
     Ok(Policy {
         caches: caches::caches(user_home, &writable),
         files: Files {
-            read: Read::Everything,
+            read,
             writable,
             protected,
             secret,

@@ -34,6 +34,31 @@ fn a_contained_call_has_its_own_output_and_exit_code() -> Result<()> {
     Ok(())
 }
 
+/// Other projects have secrets under any name. castellan's own files are beside the workspace here.
+#[test]
+fn a_contained_call_reads_no_other_project() -> Result<()> {
+    let rig = Rig::new()?;
+    let (user, workspace) = (rig.home.user(), rig.home.workspace());
+    let beside = workspace.with_file_name("other");
+    for place in [user.join("src/other"), beside.clone()] {
+        for file in [".env", "apps/web/.env", "settings.yaml"] {
+            rig.home.write(&place.join(file), CANARY)?;
+        }
+    }
+    rig.home.write(&user.join("notes.txt"), CANARY)?;
+    std::os::unix::fs::symlink(user.join("src/other"), user.join(".other"))?;
+    rig.home.write(&user.join(".toolrc"), "setting")?;
+    let done = rig.inside(&format!(
+        "cat {0}/.toolrc; cat {1}/.env {1}/apps/web/.env {1}/settings.yaml {0}/notes.txt {0}/src/other/.env {0}/.other/.env; \
+         ls {1} {0}/src; ls {2}; true",
+        user.display(),
+        beside.display(),
+        rig.home.castellan().display(),
+    ))?;
+    ensure!(done.stdout == "setting" && !done.stderr.contains(CANARY), "{done:?}");
+    Ok(())
+}
+
 /// The kernel counts what the command wanted to reach. The agent and the log get it.
 #[test]
 fn a_blocked_network_is_reported() -> Result<()> {

@@ -332,6 +332,18 @@ const WAYS: &[Way] = &[
         "git init -q sub; git -C sub config core.fsmonitor ./x",
         &["git -C sub status", "cd sub && git status"],
     ),
+    by(
+        "a directory that is a repository itself",
+        &[("sub/a", "")],
+        "git init -q --bare sub; git -C sub config core.fsmonitor ./x; git -C sub config core.bare false; git -C sub config core.worktree .",
+        &["git -C sub status", "cd sub && git status"],
+    ),
+    by(
+        "a file that names a repository",
+        &[("sub/a", "")],
+        "git init -q hidden; git -C hidden config core.fsmonitor ./x; mv hidden/.git data; echo \"gitdir: $PWD/data\" > sub/.git",
+        &["git -C sub status", "cd sub && git commit -m x"],
+    ),
     kept(
         "settings of git",
         "git config core.pager x; git config --file .git/config core.hooksPath h; echo x >> .git/config",

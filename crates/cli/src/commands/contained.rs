@@ -112,6 +112,7 @@ fn inside(
             workspace: Path::new(&run.workspace),
             user_home: Path::new(&run.user_home),
             other_homes: &run.other_homes,
+            tools: &run.tools,
             capabilities: &run.capabilities,
         }),
     })?;

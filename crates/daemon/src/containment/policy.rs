@@ -16,6 +16,8 @@ pub(crate) struct ContainedPolicy {
     pub(crate) environment: Vec<String>,
     /// Homes by the environment of the agent. Their secrets are hidden like those of the user's home.
     pub(crate) homes: Vec<PathBuf>,
+    /// Installations of programs, by the environment of the agent.
+    pub(crate) tools: Vec<PathBuf>,
 }
 
 /// Returns the settings of a contained command's sandbox: it writes its workspace without settings and version control,

@@ -184,7 +184,12 @@ mod tests {
     const AGENT: AgentProcess = AgentProcess { pid: 5, started: 50 };
 
     fn ticket(call: u64) -> Ticket {
-        let policy = ContainedPolicy { hosts: Vec::new(), environment: Vec::new(), homes: Vec::new() };
+        let policy = ContainedPolicy {
+            hosts: Vec::new(),
+            environment: Vec::new(),
+            homes: Vec::new(),
+            tools: Vec::new(),
+        };
         Ticket {
             command: "make".to_owned(),
             workspace: "/w".to_owned(),

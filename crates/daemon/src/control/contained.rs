@@ -16,6 +16,9 @@ pub struct ContainedRun {
     pub user_home: String,
     /// Directories that may also be the home.
     pub other_homes: Vec<PathBuf>,
+    /// Installations of programs that the command can read.
+    #[serde(default)]
+    pub tools: Vec<PathBuf>,
     /// Hosts that the command reaches.
     pub hosts: Vec<String>,
     /// Names of variables that the settings keep.

@@ -17,6 +17,7 @@ use crate::control::{ContainedEnd, ContainedOutcome, ContainedRun};
 use crate::limits::CONTAINED_TEXT_BYTES_MAX;
 use crate::peers::AgentProcess;
 use crate::record;
+use crate::sandbox_policy::tools;
 use crate::world::FileSystem;
 
 impl Judge {
@@ -62,7 +63,8 @@ impl Judge {
             return no("another call runs code of this workspace, which could load what this call writes");
         }
         let environment = asked.terms().policy.settings().sandbox.environment.clone();
-        let policy = ContainedPolicy { hosts, environment, homes: homes_of(agent.pid) };
+        let (homes, tools) = places_of(agent.pid);
+        let policy = ContainedPolicy { hosts, environment, homes, tools };
         containment.check(workspace, &policy).map_err(failed)?;
         let before = Before::take(workspace).map_err(failed)?;
         if let Some(path) = before.unprotected(workspace) {
@@ -181,11 +183,15 @@ impl Judge {
     }
 }
 
-/// Returns the home in the environment of a process.
-fn homes_of(pid: u32) -> Vec<PathBuf> {
+/// Returns the home in the environment of a process, and its installations. The environment is that of the process's start: no
+/// command of an agent changes it.
+fn places_of(pid: u32) -> (Vec<PathBuf>, Vec<PathBuf>) {
     match FileSystem::default().answer(&Query::Process { pid }) {
-        Some(Answer::Process(Some(process))) => process.var("HOME").map(PathBuf::from).into_iter().collect(),
-        _ => Vec::new(),
+        Some(Answer::Process(Some(process))) => {
+            let home = process.var("HOME").map(PathBuf::from).into_iter().collect();
+            (home, tools(|name| process.var(name)))
+        }
+        _ => (Vec::new(), Vec::new()),
     }
 }
 

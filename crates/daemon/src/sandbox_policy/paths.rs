@@ -63,12 +63,26 @@ pub(super) fn secrets(user_home: &Path, workspace: &Path, own: &[PathBuf]) -> Ve
 
 /// Environment files and keys at the top of a workspace.
 fn top_secrets(workspace: &Path, user_home: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(workspace) else { return Vec::new() };
     let places =
         Places { homes: user_home.to_str().map(str::to_owned).into_iter().collect(), ..Places::default() };
+    secrets_of(workspace, &places)
+}
+
+/// Environment files and keys at the top of a directory in no home.
+pub(super) fn secrets_in(directory: &Path) -> Vec<PathBuf> {
+    secrets_of(directory, &Places::default())
+}
+
+fn secrets_of(directory: &Path, places: &Places) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let is_secret =
-        |path: &PathBuf| path.to_str().is_some_and(|path| classify(path, &places).scope == Scope::Secret);
+        |path: &PathBuf| path.to_str().is_some_and(|path| classify(path, places).scope == Scope::Secret);
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_secret).collect()
+}
+
+/// Reports whether the name of a path shows a secret.
+pub(super) fn is_secret(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| classify(path, &Places::default()).scope == Scope::Secret)
 }
 
 /// Reports whether a sandbox would hide a path or keep it read-only if it were at the top of a workspace: secrets, version
@@ -78,7 +92,7 @@ pub(crate) fn needs_protection(path: &Path) -> bool {
     let is_settings = name.is_some_and(|name| {
         KEPT_ABSENT.contains(&name) || AgentId::ALL.iter().any(|agent| directory_name(*agent) == name)
     });
-    is_settings || path.to_str().is_some_and(|path| classify(path, &Places::default()).scope == Scope::Secret)
+    is_settings || is_secret(path)
 }
 
 /// Returns the sockets that variables name.

@@ -62,7 +62,10 @@ fn effect_works_contained(effect: &Effect) -> bool {
         EffectKind::Opaque => !matches!(effect.role(), None | Some(Role::Tool)),
         EffectKind::Execute | EffectKind::Environment => true,
         // The sandbox hides these.
-        EffectKind::Read => !matches!(effect.scope(), Some(Scope::Castellan | Scope::Secret | Scope::Agent)),
+        EffectKind::Read => {
+            !matches!(effect.scope(), Some(Scope::Castellan | Scope::Secret | Scope::Agent))
+                && is_shown(effect)
+        }
         // Another system than a repository is behind a socket or the network.
         EffectKind::Query => is_near(effect),
         EffectKind::Write if effect.path().is_none() => true,
@@ -87,6 +90,14 @@ fn effect_works_contained(effect: &Effect) -> bool {
         | EffectKind::Inject
         | EffectKind::Spawn
         | EffectKind::Mcp => false,
+    }
+}
+
+/// Reports whether the sandbox shows a path: it shows settings of the home, and no other projects and documents.
+fn is_shown(effect: &Effect) -> bool {
+    match effect.place() {
+        Some(Scope::Home) => effect.home_path().is_some_and(|path| path.starts_with("/.")),
+        place => place != Some(Scope::Outside),
     }
 }
 

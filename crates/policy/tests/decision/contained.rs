@@ -89,7 +89,19 @@ fn by_what_the_call_does_besides() {
             check(on(kind, Some(place), Some(scope)), ASKED);
         }
     }
-    check(on(Read, Some(Outside), Some(Outside)), CONTAINED);
+    // Other projects are not there.
+    let in_home = |path: &str| {
+        let mut read = on(Read, Some(Scope::Home), Some(Scope::Home));
+        let file =
+            LocatedFile { path: Some(format!("/h{path}")), home_bytes: Some(2), ..LocatedFile::default() };
+        read.object = Effect::on_file(Read, LocatedFile { place: Some(Scope::Home), ..file }).object;
+        read
+    };
+    check(on(Read, Some(Outside), Some(Outside)), ASKED);
+    check(in_home("/.cargo/config"), CONTAINED);
+    check(in_home("/src/other/x"), ASKED);
+    check(on(Read, Some(Scope::System), Some(Scope::System)), CONTAINED);
+    check(on(Read, Some(Temporary), Some(Temporary)), CONTAINED);
     check(on(Read, Some(Workspace), Some(Secret)), ASKED);
     check(on(Read, Some(Scope::Home), Some(Agent)), ASKED);
     check(on(Query, Some(Workspace), None), CONTAINED);

@@ -52,6 +52,7 @@ mod tests {
                 workspace: "/w".to_owned(),
                 user_home: String::new(),
                 other_homes: Vec::new(),
+                tools: Vec::new(),
                 hosts: list(hosts),
                 environment: Vec::new(),
                 capabilities: castellan_sandbox::Capabilities::none(),

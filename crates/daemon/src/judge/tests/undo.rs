@@ -161,7 +161,12 @@ fn a_call_that_loads_the_project_keeps_contained_ones_from_starting() {
     let layout = crate::layout::Layout::read(&place.bench.dir.path().join("home")).unwrap();
     judge.contain_with(Containment::new(layout));
     let redeem = || {
-        let policy = ContainedPolicy { hosts: Vec::new(), environment: Vec::new(), homes: Vec::new() };
+        let policy = ContainedPolicy {
+            hosts: Vec::new(),
+            environment: Vec::new(),
+            homes: Vec::new(),
+            tools: Vec::new(),
+        };
         let ticket = Ticket {
             command: "make".to_owned(),
             workspace: workspace.to_owned(),
