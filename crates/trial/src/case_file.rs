@@ -33,6 +33,8 @@ pub struct RuleCase {
     pub rule: String,
     /// The purpose of the case.
     pub shows: Shows,
+    /// The call runs in a sandbox where the machine has one, instead of the verdict; `None`: either.
+    pub contained: Option<bool>,
     /// The bytes of the case in the file.
     pub span: Range<usize>,
     /// The line of the case, from 1.
@@ -141,8 +143,8 @@ impl Reader<'_> {
         for (key, value) in entries {
             let is_known = match key.as_str() {
                 "call" | "verdict" | "rule" => true,
-                "as" | "earlier" if self.version >= 2 => true,
-                "as" | "earlier" => {
+                "as" | "earlier" | "contained" if self.version >= 2 => true,
+                "as" | "earlier" | "contained" => {
                     self.wrong(value, &format!("`{key}` needs `version: 2`"));
                     true
                 }
@@ -151,7 +153,9 @@ impl Reader<'_> {
             if !is_known {
                 self.wrong(
                     value,
-                    &format!("unknown key `{key}`: a case has `call`, `verdict`, `rule`, `as`, `earlier`"),
+                    &format!(
+                        "unknown key `{key}`: a case has `call`, `verdict`, `rule`, `as`, `earlier`, `contained`"
+                    ),
                 );
             }
         }
@@ -164,11 +168,20 @@ impl Reader<'_> {
         });
         let rule = self.needed(at, "rule").map(|(name, _)| name.to_owned());
         let shows = self.shows(at, verdict);
+        let contained = self.contained(at, verdict);
         let mut case = self.call(at)?;
         case.earlier = self.earlier(at);
         let whole = verdict.zip(rule).filter(|_| self.problems.len() == before);
         let line = self.file.text.get(..at.span.start).map_or(1, |text| text.matches('\n').count() + 1);
-        whole.map(|(verdict, rule)| RuleCase { case, verdict, rule, shows, span: at.span.clone(), line })
+        whole.map(|(verdict, rule)| RuleCase {
+            case,
+            verdict,
+            rule,
+            shows,
+            contained,
+            span: at.span.clone(),
+            line,
+        })
     }
 
     fn shows(&mut self, at: &Yaml, verdict: Option<Verdict>) -> Shows {
@@ -181,6 +194,25 @@ impl Reader<'_> {
             self.wrong(place, why);
         }
         shows
+    }
+
+    /// Only a call that castellan stops is contained instead.
+    fn contained(&mut self, at: &Yaml, verdict: Option<Verdict>) -> Option<bool> {
+        let place = at.get("contained")?;
+        let expected = match &place.value {
+            YamlValue::Plain(word) => word.parse().ok(),
+            YamlValue::Null | YamlValue::Text(_) | YamlValue::List(_) | YamlValue::Map(_) => None,
+        };
+        if expected.is_none() {
+            self.wrong(place, "`contained` is `true` or `false`");
+        }
+        if expected == Some(true) && verdict.is_some_and(|verdict| verdict < Verdict::Ask) {
+            self.wrong(
+                place,
+                "a contained call is one that is stopped without a sandbox: its verdict is `deny` or `ask`",
+            );
+        }
+        expected
     }
 
     /// Returns the text under a required key.
@@ -369,11 +401,23 @@ mod tests {
         check(&case("verdict: denied\n    rule: R"), &["4:`denied` is not one of defer, allow, ask, deny"]);
         check(
             &case("verdict: deny\n    rule: R\n    verdit: deny"),
-            &["6:unknown key `verdit`: a case has `call`, `verdict`, `rule`, `as`, `earlier`"],
+            &["6:unknown key `verdit`: a case has `call`, `verdict`, `rule`, `as`, `earlier`, `contained`"],
         );
         check(
             &case("verdict: defer\n    rule: R\n    as: disguise"),
             &["6:a disguise is of something that the rule stops: its verdict is `deny` or `ask`"],
+        );
+        check(
+            &case("verdict: ask\n    rule: R\n    contained: maybe"),
+            &["6:`contained` is `true` or `false`"],
+        );
+        check(
+            &case("verdict: defer\n    rule: R\n    contained: true"),
+            &["6:a contained call is one that is stopped without a sandbox: its verdict is `deny` or `ask`"],
+        );
+        check(
+            "version: 1\ncases: [{call: {tool: T}, verdict: ask, rule: R, contained: true}]\n",
+            &["2:`contained` needs `version: 2`"],
         );
         check(
             &case("verdict: ask\n    rule: R\n    as: look-alike"),

@@ -45,6 +45,8 @@ pub enum Wrong {
     Verdict(Verdict, Vec<String>),
     /// The verdict is right, but these rules decide.
     Rule(Vec<String>),
+    /// Where the machine has a sandbox, the call runs in it, or does not.
+    Contained(bool),
 }
 
 /// Returns the rules of a configuration: castellan's own, the organisation's, and those of `files`.
@@ -95,7 +97,11 @@ fn wrong(case: &RuleCase, judged: &Judged) -> Option<Wrong> {
     }
     let resembles = verdict == Verdict::Defer || matches!(case.shows, Shows::LookAlike | Shows::Instead);
     let is_named = resembles || by.contains(&case.rule);
-    (!is_named).then_some(Wrong::Rule(by))
+    if !is_named {
+        return Some(Wrong::Rule(by));
+    }
+    let is_contained = judged.contained.is_some();
+    case.contained.filter(|expected| *expected != is_contained).map(|_| Wrong::Contained(is_contained))
 }
 
 /// Returns the problems that prevent a rule file from being loaded: the errors of [`gaps`], and recommended
@@ -128,6 +134,12 @@ impl fmt::Display for Wrong {
             Wrong::NoCall(why) => write!(f, "no agent would report the call so: {why}"),
             Wrong::Verdict(verdict, by) => write!(f, "the verdict is {verdict}, by {}", named(by)),
             Wrong::Rule(by) => write!(f, "it is decided by {}", named(by)),
+            Wrong::Contained(true) => {
+                f.write_str("castellan contains the call where the machine has a sandbox")
+            }
+            Wrong::Contained(false) => {
+                f.write_str("castellan does not contain the call where the machine has a sandbox")
+            }
         }
     }
 }

@@ -208,3 +208,40 @@ fn apply_looks_at_the_cases_of_the_users_rules() {
     let tested = home.run_ok(&["rules", "test"]);
     assert!(tested.ends_with("4 cases in 1 rule file, each decided as it says\n"), "{tested}");
 }
+
+const CONTAINING: &str = r#"- rule: Contain stream edits
+  desc: A change of many files.
+  condition: cmd.name = sed
+  output: Changing files by patterns is done in a sandbox
+  priority: WARNING
+  source: coding_agent
+  tags: [coding_agent_contain]
+"#;
+
+#[test]
+fn a_case_says_that_a_call_is_contained() {
+    let check = |case: &str, expected: Option<&str>| {
+        let home = Home::new();
+        home.write("repo/mine.yaml", CONTAINING);
+        home.write("repo/mine_cases.yaml", format!("version: 2\ncases:\n  - {{call: {case}}}\n"));
+        let done = home.run(&["rules", "test", "mine.yaml"]);
+        assert_eq!(done.code, Some(i32::from(expected.is_some())), "{case}: {done:?}");
+        assert!(
+            done.stdout.contains(expected.unwrap_or("each decided as it says")),
+            "{case}: {}",
+            done.stdout
+        );
+    };
+    let of = |command: &str, rest: &str| {
+        format!("{{tool: Bash, command: {command}}}, verdict: ask, rule: Contain stream edits{rest}")
+    };
+    let inside = "sed -i s/a/b/ main.py";
+    let (not, is) = ("castellan does not contain the call", "castellan contains the call");
+    check(&of(inside, ""), None);
+    check(&of(inside, ", contained: true"), None);
+    check(&of(inside, ", contained: false"), Some(is));
+    // This agent runs no other command.
+    let of_qwen = |rest: &str| of(inside, rest).replace("tool: Bash", "agent: qwen, tool: run_shell_command");
+    check(&of_qwen(", contained: false"), None);
+    check(&of_qwen(", contained: true"), Some(not));
+}
