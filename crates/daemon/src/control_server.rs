@@ -13,6 +13,8 @@ mod runs;
 mod switch;
 mod trust;
 mod undo;
+mod view;
+mod view_files;
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;

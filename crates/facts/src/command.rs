@@ -18,7 +18,6 @@ mod program;
 mod setup;
 
 pub use invocation::is_version_control;
-pub(crate) use setup::work_tree;
 
 use invocation::{invocation_effects, wrapper_effects};
 
@@ -47,7 +46,9 @@ pub(crate) fn add(
     scene.secrets.add(&run, own);
     copies::of_command(&run, own, scene);
     copies::of_repository(&run, own, scene);
-    contained::of_command(&run, own, scene);
+    if name.is_some_and(is_version_control) {
+        contained::of_command(&run, own, setup::work_tree(&run), scene);
+    }
     if origin::fetches(own, &run) {
         origin::downloads(own, scene);
     }

@@ -7,7 +7,7 @@ use castellan_event::{Effect, Facts, Role, Why};
 use castellan_programs::{Attribute, Invocation, base_name};
 
 pub use self::copies::ContainedMarks;
-pub(crate) use self::copies::{Taken, of_call, of_command};
+pub(crate) use self::copies::{of_call, of_command};
 use crate::limits::CONTAINED_FILES_REPORTED_MAX;
 use crate::scene::Scene;
 use crate::sink::Sink;

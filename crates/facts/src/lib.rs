@@ -132,7 +132,7 @@ pub fn analyse_counted(call: &Call, setting: &Setting, world: &mut Recorder<'_>)
     facts.unread.append(&mut scene.unread);
     facts.changed_trees = owner::changed_trees(&mut scene);
     facts.secret_copies = std::mem::take(&mut scene.copies);
-    facts.contained_copies = contained::of_call(&mut scene, &facts);
+    facts.contained_copies = contained::of_call(&mut scene, &facts, is_version_control);
     facts.opens_tunnel = scene.has_tunnel && !setting.has_tunnel;
     written::add(call, &made, &mut scene, &mut facts);
     (facts, scene.budget.spent())

@@ -19,11 +19,11 @@ pub(crate) use files::{Files, Known};
 pub(crate) use session::Session;
 
 use crate::Setting;
-use crate::contained::Taken;
 use crate::names::Names;
 use crate::overlay::Overlay;
 use crate::path::{Last, Located};
 use crate::secrets::SecretReads;
+use contained::Taken;
 use locations::Locations;
 
 pub(crate) struct Scene<'s, 'w, 'r> {

@@ -172,9 +172,7 @@ impl Lasting {
                 let origins = origins([downloaded, secret_copies, unread_output]);
                 self.changes.add(root, Earlier { written, origins, has_tunnel, is_full });
             }
-            Entry::Suspect { root } => {
-                self.suspects.insert(root);
-            }
+            Entry::Suspect { root } => _ = self.suspects.insert(root),
             Entry::Follows { root, consequence } => self.consequences.add(root, consequence),
             Entry::Lost { ticks } => self.lost_ticks = Some(ticks),
             Entry::Granted(granted) => self.requests.keep(granted.granted()),

@@ -23,7 +23,7 @@ fn names_repository(run: &Run) -> bool {
 }
 
 /// Returns the work tree that an option or a variable selects for git.
-pub(crate) fn work_tree(run: &Run) -> Option<Arg> {
+pub(super) fn work_tree(run: &Run) -> Option<Arg> {
     let given = |at: usize, arg: &Arg| match arg.strip_prefix("--work-tree=") {
         None if arg.as_str() == Some("--work-tree") => run.argv.get(at + 1).cloned(),
         value => value,

@@ -4,15 +4,14 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{ContainedCopies, Effect, EffectKind, Facts};
-use castellan_programs::{Arg, base_name};
+use castellan_programs::Arg;
 use castellan_shell::Run;
 
 use crate::changed::{ChangedPath, OPEN, directories, may_be_anywhere, may_meet};
-use crate::command::{is_version_control, work_tree};
-use crate::loaded::repository::main_tree;
 use crate::owner;
 use crate::path;
 use crate::scene::Scene;
+use crate::scripts;
 
 /// Actions of version control that put stored contents of the repository into an output or another directory. They name
 /// no file of the repository.
@@ -40,21 +39,9 @@ const TAKES_OUT: &[&str] = &[
 /// Arguments and variables of git that name another repository or work tree than the one around the directory.
 const ELSEWHERE: &[&str] = &["-C", "--git-dir", "--work-tree"];
 
-/// What the commands of a call do to files of contained commands, beside their effects.
-#[derive(Debug, Default)]
-pub(crate) struct Taken {
-    /// Directories whose files version control puts elsewhere.
-    reads: BTreeSet<String>,
-    /// Version control changes files that the call does not name, by the text of a contained file: a patch.
-    is_patched: bool,
-    /// Work trees that the call names beside the repository, and that version control fills.
-    filled: BTreeSet<String>,
-}
-
-/// Notices a command of version control. `own`: the effects of its arguments.
-pub(crate) fn of_command(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_, '_>) {
-    let name = run.argv.first().and_then(Arg::as_str).map(base_name).unwrap_or_default();
-    if scene.session.setting.contained.is_empty() || !is_version_control(name) || !run.remote.is_empty() {
+/// Notices a command of version control. `own`: the effects of its arguments. `work_tree`: the one that it names.
+pub(crate) fn of_command(run: &Run, own: &[Effect], work_tree: Option<Arg>, scene: &mut Scene<'_, '_, '_>) {
+    if scene.session.setting.contained.is_empty() || !run.remote.is_empty() {
         return;
     }
     let verbs = || own.iter().filter(|effect| effect.system().is_some()).filter_map(Effect::verb);
@@ -70,7 +57,7 @@ pub(crate) fn of_command(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_, '_
         scene.taken.reads.extend(main.into_iter().chain([root]));
     }
     let fills = own.iter().any(|effect| owner::changes_tree(&effect.op));
-    if let Some(named) = work_tree(run).filter(|_| fills) {
+    if let Some(named) = work_tree.filter(|_| fills) {
         let known = named.as_str().and_then(|named| path::collapse(run.cwd.as_deref(), named));
         let anywhere = || ChangedPath::Anywhere(&scene.session.setting.workspace).stored();
         scene.taken.filled.insert(known.unwrap_or_else(anywhere));
@@ -82,8 +69,13 @@ pub(crate) fn of_command(run: &Run, own: &[Effect], scene: &mut Scene<'_, '_, '_
     scene.taken.is_patched |= reads_one && fills;
 }
 
-/// Returns the contained files that the call reads, and the files that it writes.
-pub(crate) fn of_call(scene: &mut Scene<'_, '_, '_>, facts: &Facts) -> ContainedCopies {
+/// Returns the contained files that the call reads, and the files that it writes. `is_version_control`: by the name of a
+/// program.
+pub(crate) fn of_call(
+    scene: &mut Scene<'_, '_, '_>,
+    facts: &Facts,
+    is_version_control: fn(&str) -> bool,
+) -> ContainedCopies {
     if scene.session.setting.contained.is_empty() {
         return ContainedCopies::default();
     }
@@ -117,6 +109,13 @@ pub(crate) fn of_call(scene: &mut Scene<'_, '_, '_>, facts: &Facts) -> Contained
     into.extend(facts.changed_trees.iter().filter(|_| taken.is_patched).cloned());
     let from = if into.is_empty() { BTreeSet::new() } else { from };
     ContainedCopies { from, into }
+}
+
+/// Returns the main work tree of a linked one, or the repository around a submodule.
+fn main_tree(root: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
+    let text = scripts::data(&format!("{}/.git", root.trim_end_matches('/')), scene).ok()?;
+    let directory = path::collapse(Some(root), text.strip_prefix("gitdir:")?.trim())?;
+    directory.rfind("/.git/").and_then(|at| directory.get(..at)).map(str::to_owned)
 }
 
 /// Files of contained commands, for many comparisons.

@@ -15,7 +15,6 @@ use crate::language::{GIT, GIT_COMMON, GIT_HOOK, GIT_LINK};
 use crate::limits::{COMPONENTS_MAX, INCLUDES_MAX, LOADED_FILES_MAX};
 use crate::next::From;
 use crate::path;
-use crate::scene::Scene;
 use crate::scripts;
 use crate::settings::Starts;
 use crate::settings::{git_includes, git_starts_unasked, git_text};
@@ -470,13 +469,6 @@ pub(crate) fn shared(text: &str, file: Option<&str>, sink: &mut Sink<'_, '_, '_,
     if here != Some(directory.as_str()) {
         repository(&directory, false, sink);
     }
-}
-
-/// Returns the main work tree of a linked one, or the repository around a submodule.
-pub(crate) fn main_tree(root: &str, scene: &mut Scene<'_, '_, '_>) -> Option<String> {
-    let file = below(root, ".git");
-    let directory = target(&scripts::data(&file, scene).ok()?, Some(&file))?;
-    directory.rfind("/.git/").and_then(|at| directory.get(..at)).map(str::to_owned)
 }
 
 /// Returns the directory after `gitdir:`.

@@ -1,6 +1,19 @@
 //! Files of contained commands that the call meets. It must not know which programs load files.
 
+use std::collections::BTreeSet;
+
 use super::Scene;
+
+/// What version control does to files of contained commands, beside its effects.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// Directories whose files it puts elsewhere.
+    pub(crate) reads: BTreeSet<String>,
+    /// It changes files that the call does not name, by the text of a contained file: a patch.
+    pub(crate) is_patched: bool,
+    /// Work trees that the call names beside the repository, and that it fills.
+    pub(crate) filled: BTreeSet<String>,
+}
 
 /// Endings of files that no program loads as code or settings. Documents and patches are not among them: `cargo test` and
 /// `pytest` run the examples in documents, and installs apply patches to code.
