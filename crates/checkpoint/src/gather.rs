@@ -1,7 +1,7 @@
 //! The entries that a checkpoint is about, as they are now: those of a whole directory, or those at and below some paths. It
 //! reads no contents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::beneath::Beneath;
 use crate::left_out::{Leaves, is_left_out};
-use crate::listing::{Entry, Limits, ListError, walk};
+use crate::listing::{Entry, Limits, ListError, Listing, walk};
 use crate::manifest::{Extent, Row, Was};
 use crate::stat::{Kind, Stat};
 
@@ -52,6 +52,35 @@ pub(crate) fn gather(
         } else if gathered.add_above(root, path)? {
             gathered.add_named(root, path, leaves, limits)?;
         }
+    }
+    Ok(gathered)
+}
+
+/// Gathers the entries of a listing of everything, as [`gather`] would find them.
+pub(crate) fn gather_listed(
+    root: &Beneath,
+    listing: &Listing,
+    leaves: Leaves,
+) -> Result<Gathered, ListError> {
+    let mut gathered = Gathered::default();
+    // Directories whose entries are left out. A directory comes before its entries.
+    let mut closed: HashSet<&Path> = HashSet::new();
+    for entry in &listing.entries {
+        let above = entry.path.parent().unwrap_or(Path::new(""));
+        let is_directory = entry.stat.kind == Kind::Directory;
+        if closed.contains(above) {
+            if is_directory {
+                closed.insert(&entry.path);
+            }
+            continue;
+        }
+        let beside = |name: &OsStr| listing.has(&above.join(name));
+        let is_closed =
+            is_directory && entry.path.file_name().is_some_and(|name| is_left_out(leaves, name, beside));
+        if is_closed {
+            closed.insert(&entry.path);
+        }
+        gathered.add(root, Entry { is_listed: entry.is_listed && !is_closed, ..entry.clone() })?;
     }
     Ok(gathered)
 }
@@ -136,17 +165,22 @@ impl Gathered {
     ) -> Result<(), ListError> {
         let left = limits.entries.saturating_sub(self.rows.len());
         let limits = Limits { entries: left, ..*limits };
-        for Entry { path, stat, is_listed } in walk(root, from, &limits, leaves)? {
-            // A restore that was killed left it.
-            if path.as_os_str().as_bytes().starts_with(STAGING.as_bytes()) {
-                continue;
-            }
-            let was = match is_listed {
-                true => Was::Directory { stat, extent: Extent::Whole },
-                false => self.state(root, &path, stat)?,
-            };
-            self.rows.insert(path.into_os_string().into_vec(), was);
+        for entry in walk(root, from, &limits, leaves)? {
+            self.add(root, entry)?;
         }
+        Ok(())
+    }
+
+    fn add(&mut self, root: &Beneath, Entry { path, stat, is_listed }: Entry) -> Result<(), ListError> {
+        // A restore that was killed left it.
+        if path.as_os_str().as_bytes().starts_with(STAGING.as_bytes()) {
+            return Ok(());
+        }
+        let was = match is_listed {
+            true => Was::Directory { stat, extent: Extent::Whole },
+            false => self.state(root, &path, stat)?,
+        };
+        self.rows.insert(path.into_os_string().into_vec(), was);
         Ok(())
     }
 

@@ -115,6 +115,12 @@ impl Listing {
         sort(&mut entries);
         Ok(Listing { root: stat, entries })
     }
+
+    /// Reports whether a path below the root is in the listing.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        let path = path.as_os_str().as_bytes();
+        self.entries.binary_search_by(|entry| entry.path.as_os_str().as_bytes().cmp(path)).is_ok()
+    }
 }
 
 pub(crate) fn sort(entries: &mut [Entry]) {

@@ -6,6 +6,7 @@ mod contents;
 mod index;
 mod pack;
 mod take;
+mod taking;
 
 use std::ffi::OsString;
 use std::fs::File;

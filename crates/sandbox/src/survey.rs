@@ -1,6 +1,6 @@
 //! What the planner must know of the file system: the only part of a plan that looks at it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -84,7 +84,7 @@ pub enum Kind {
 /// # Errors
 /// A path that is relative, holds a NUL, or cannot be examined; too many paths.
 pub fn survey(policy: &Policy, can: &Capabilities) -> Result<Survey, PolicyError> {
-    let mut paths = BTreeMap::new();
+    let (mut paths, mut real) = (BTreeMap::new(), Real::default());
     let listed = listed(policy);
     if listed.len() > PATHS_MAX {
         return Err(PolicyError::TooMany { what: "paths", found: listed.len(), most: PATHS_MAX });
@@ -96,7 +96,7 @@ pub fn survey(policy: &Policy, can: &Capabilities) -> Result<Survey, PolicyError
         if !path.is_absolute() {
             return Err(PolicyError::Relative { field, path: path.to_owned() });
         }
-        let seen = look(path).map_err(|error| PolicyError::Unreadable {
+        let seen = real.look(path).map_err(|error| PolicyError::Unreadable {
             field,
             path: path.to_owned(),
             reason: error.to_string(),
@@ -104,7 +104,7 @@ pub fn survey(policy: &Policy, can: &Capabilities) -> Result<Survey, PolicyError
         paths.insert(path.to_owned(), seen);
     }
     for path in SYSTEM.iter().map(PathBuf::from) {
-        if let Ok(seen) = look(&path) {
+        if let Ok(seen) = real.look(&path) {
             paths.insert(path, seen);
         }
     }
@@ -139,44 +139,59 @@ fn listed(policy: &Policy) -> Vec<(&'static str, &Path)> {
         .collect()
 }
 
-fn look(path: &Path) -> std::io::Result<Seen> {
-    if path.components().any(|part| part == Component::ParentDir) {
-        // `..` after a symlink is another place than before it: only the file system knows.
-        let real = std::fs::canonicalize(path)?;
-        return look(&real);
-    }
-    let Some((parent, name)) = path.parent().zip(path.file_name()) else {
-        return Ok(Seen {
-            place: path.to_owned(),
-            real: path.to_owned(),
-            kind: Kind::Directory,
-            link: false,
-            text: PathBuf::new(),
-            names: 1,
-            placeholder: false,
-        });
-    };
-    let parent = match std::fs::canonicalize(parent) {
-        Ok(parent) => parent,
-        Err(error) if is_absent(&error) => {
-            return look(parent).map(|seen| Seen { kind: Kind::Missing, ..seen });
+/// Directories with every symlink followed. Many paths of a policy share a directory.
+#[derive(Debug, Default)]
+struct Real(HashMap<PathBuf, PathBuf>);
+
+impl Real {
+    fn directory(&mut self, path: &Path) -> std::io::Result<PathBuf> {
+        if let Some(known) = self.0.get(path) {
+            return Ok(known.clone());
         }
-        Err(error) => return Err(error),
-    };
-    let place = parent.join(name);
-    let found = match std::fs::symlink_metadata(&place) {
-        Ok(found) => found,
-        Err(error) if is_absent(&error) => return Ok(missing(place, false, PathBuf::new())),
-        Err(error) => return Err(error),
-    };
-    if !found.is_symlink() {
-        return Ok(Seen::of(place.clone(), place, &found));
+        let real = std::fs::canonicalize(path)?;
+        self.0.insert(path.to_owned(), real.clone());
+        Ok(real)
     }
-    let text = std::fs::read_link(&place)?;
-    match std::fs::canonicalize(&place).and_then(|real| Ok((std::fs::symlink_metadata(&real)?, real))) {
-        Ok((found, real)) => Ok(Seen { link: true, text, ..Seen::of(place, real, &found) }),
-        Err(error) if is_absent(&error) => Ok(missing(place, true, text)),
-        Err(error) => Err(error),
+
+    fn look(&mut self, path: &Path) -> std::io::Result<Seen> {
+        if path.components().any(|part| part == Component::ParentDir) {
+            // `..` after a symlink is another place than before it: only the file system knows.
+            let real = std::fs::canonicalize(path)?;
+            return self.look(&real);
+        }
+        let Some((parent, name)) = path.parent().zip(path.file_name()) else {
+            return Ok(Seen {
+                place: path.to_owned(),
+                real: path.to_owned(),
+                kind: Kind::Directory,
+                link: false,
+                text: PathBuf::new(),
+                names: 1,
+                placeholder: false,
+            });
+        };
+        let parent = match self.directory(parent) {
+            Ok(parent) => parent,
+            Err(error) if is_absent(&error) => {
+                return self.look(parent).map(|seen| Seen { kind: Kind::Missing, ..seen });
+            }
+            Err(error) => return Err(error),
+        };
+        let place = parent.join(name);
+        let found = match std::fs::symlink_metadata(&place) {
+            Ok(found) => found,
+            Err(error) if is_absent(&error) => return Ok(missing(place, false, PathBuf::new())),
+            Err(error) => return Err(error),
+        };
+        if !found.is_symlink() {
+            return Ok(Seen::of(place.clone(), place, &found));
+        }
+        let text = std::fs::read_link(&place)?;
+        match std::fs::canonicalize(&place).and_then(|real| Ok((std::fs::symlink_metadata(&real)?, real))) {
+            Ok((found, real)) => Ok(Seen { link: true, text, ..Seen::of(place, real, &found) }),
+            Err(error) if is_absent(&error) => Ok(missing(place, true, text)),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -1,27 +1,21 @@
-//! Takes a checkpoint: gathers the entries, makes room, copies contents that the store does not have, writes the
-//! description. If a step fails, nothing remains.
+//! Takes a checkpoint: gathers the entries, makes room, has the contents copied, writes the description. If a step fails,
+//! nothing remains.
 
-use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::SystemTime;
 
 use rustix::fs::fstatvfs;
-use rustix::io::Errno;
 use thiserror::Error;
 
-use super::contents::Place;
 use super::index::Removed;
-use super::pack::Pack;
+use super::taking::{Taking, failure};
 use super::{Store, is_id, now_s};
-use crate::beneath::{Beneath, open_file};
-use crate::copy::{self, Hash, hash_of};
-use crate::gather::{Gathered, gather};
+use crate::beneath::Beneath;
+use crate::gather::{Gathered, gather, gather_listed};
 use crate::left_out::Leaves;
-use crate::limits::{FREE_BYTES_MIN, PACK_BYTES, PATHS_MAX, READ_ATTEMPTS, SMALL_BYTES};
-use crate::listing::{ListError, shown};
+use crate::limits::{FREE_BYTES_MIN, PATHS_MAX};
+use crate::listing::{ListError, Listing, shown};
 use crate::manifest::{Manifest, Row, Was};
 use crate::stat::Stat;
 
@@ -31,6 +25,8 @@ pub enum Scope<'s> {
     /// Everything, without directories that tools make again, without the data of version control, and without the
     /// contents of large files.
     Workspace,
+    /// As [`Scope::Workspace`], with the entries of a listing that was just read.
+    Listed(&'s Listing),
     /// These paths below the directory, with everything below them. An empty path is the directory itself. A path that is
     /// not there is removed by a restore.
     Paths {
@@ -136,14 +132,22 @@ impl Store {
             return Err(TakeError::Id(id.to_owned()));
         }
         let paths = match scope {
-            Scope::Workspace => None,
+            Scope::Workspace | Scope::Listed(_) => None,
             Scope::Paths { paths, .. } => Some(checked(paths)?),
         };
-        let with_history = matches!(scope, Scope::Paths { with_history: true, .. });
         let opened = Beneath::open(root).map_err(|why| ListError::Root { root: root.to_owned(), why })?;
         let root_stat =
             Stat::of(opened.fd()).map_err(|why| ListError::Root { root: root.to_owned(), why })?;
-        let (rows, leaves) = self.rows(&opened, paths.as_deref(), with_history)?;
+        let (rows, leaves) = match scope {
+            Scope::Listed(listing)
+                if (listing.root.dev, listing.root.ino) != (root_stat.dev, root_stat.ino) =>
+            {
+                return Err(ListError::Changing { path: PathBuf::new() }.into());
+            }
+            Scope::Listed(listing) => self.listed_rows(&opened, listing)?,
+            Scope::Workspace => self.rows(&opened, None, false)?,
+            Scope::Paths { with_history, .. } => self.rows(&opened, paths.as_deref(), with_history)?,
+        };
         let mut manifest = Manifest {
             id: id.to_owned(),
             owner: owner.to_owned(),
@@ -156,8 +160,7 @@ impl Store {
             rows,
         };
         let removed = self.make_room((owner, but), &manifest)?;
-        let mut taking =
-            Taking { store: self, held: Vec::new(), pack: Pack::default(), copied: 0, copied_bytes: 0 };
+        let mut taking = Taking::new(self);
         let uncopied = taking.copy_all(&opened, &mut manifest.rows, self.file_max(scope))?;
         taking.write_pack()?;
         let (bytes, hash) = self.write(&manifest).map_err(|error| failure(&error))?;
@@ -171,7 +174,7 @@ impl Store {
 
     fn file_max(&self, scope: Scope<'_>) -> u64 {
         match scope {
-            Scope::Workspace => self.budget.file_bytes,
+            Scope::Workspace | Scope::Listed(_) => self.budget.file_bytes,
             Scope::Paths { .. } => u64::MAX,
         }
     }
@@ -194,6 +197,13 @@ impl Store {
         let rows = plain(gather(root, paths, Leaves::GeneratedAndHistory, limits)?)?;
         self.check_budget(&rows, max)?;
         Ok((rows, Leaves::GeneratedAndHistory))
+    }
+
+    fn listed_rows(&self, root: &Beneath, listing: &Listing) -> Result<(Vec<Row>, Leaves), TakeError> {
+        let leaves = Leaves::GeneratedAndHistory;
+        let rows = gather_listed(root, listing, leaves)?.into_rows();
+        self.check_budget(&rows, self.budget.file_bytes)?;
+        Ok((rows, leaves))
     }
 
     fn check_budget(&self, rows: &[Row], file_max: u64) -> Result<(), TakeError> {
@@ -238,158 +248,6 @@ impl Store {
     }
 }
 
-/// A checkpoint in progress: it holds its contents, so that no other thread removes them.
-struct Taking<'s> {
-    store: &'s Store,
-    held: Vec<Hash>,
-    /// Small contents that are not written yet.
-    pack: Pack,
-    copied: usize,
-    copied_bytes: u64,
-}
-
-impl Drop for Taking<'_> {
-    fn drop(&mut self) {
-        let mut removed = Removed::default();
-        for hash in &self.held {
-            self.store.index().release(hash, &mut removed);
-        }
-        self.store.delete(&removed);
-    }
-}
-
-impl Taking<'_> {
-    /// Fills in the contents of all files. Returns the paths of files without contents.
-    fn copy_all(&mut self, root: &Beneath, rows: &mut [Row], max: u64) -> Result<Vec<PathBuf>, TakeError> {
-        let mut uncopied = Vec::new();
-        let mut parent: Option<(PathBuf, std::os::fd::OwnedFd)> = None;
-        for Row { path, was } in rows {
-            let Was::File { stat, content } = was else { continue };
-            let path = Path::new(std::ffi::OsStr::from_bytes(path));
-            if stat.size > max {
-                uncopied.push(path.to_owned());
-                continue;
-            }
-            if let Some(hash) = self.reuse(stat) {
-                *content = Some(hash);
-                continue;
-            }
-            let above = path.parent().unwrap_or(Path::new(""));
-            if parent.as_ref().is_none_or(|(known, _)| known != above) {
-                parent = root.dir(above).ok().map(|dir| (above.to_owned(), dir));
-            }
-            let copied = match (&parent, path.file_name()) {
-                (Some((_, dir)), Some(name)) => self.copy(dir, name, stat)?,
-                _ => None,
-            };
-            *content = copied;
-            if copied.is_none() {
-                uncopied.push(path.to_owned());
-            }
-        }
-        Ok(uncopied)
-    }
-
-    /// Uses contents that the store has of a file with this status.
-    fn reuse(&mut self, stat: &Stat) -> Option<Hash> {
-        let hash = self.store.index().known(stat)?;
-        self.hold(hash, stat.size).then_some(hash)
-    }
-
-    /// Uses contents once more, if the store has them and they are whole.
-    fn hold(&mut self, hash: Hash, size: u64) -> bool {
-        let Some((whole_at, place)) = self.store.index().whole_at(&hash) else { return false };
-        let contents = self.store.contents();
-        let Some(now) = contents.changed_at(&hash, place) else { return false };
-        if whole_at != Some(now) {
-            // Somebody changed the file, or castellan has not read it since its start.
-            if !contents.is_whole((&hash, place), size) {
-                return false;
-            }
-            self.store.index().set_whole_at(&hash, Some(now));
-        }
-        let mut index = self.store.index();
-        let is_held = index.is_held(&hash);
-        if is_held {
-            index.hold(hash, size);
-            self.held.push(hash);
-        }
-        is_held
-    }
-
-    /// Copies one file. `None`: it cannot be read, or it changes all the time. Sets the status that the contents belong to.
-    fn copy(
-        &mut self,
-        dir: &std::os::fd::OwnedFd,
-        name: &std::ffi::OsStr,
-        stat: &mut Stat,
-    ) -> Result<Option<Hash>, TakeError> {
-        for _ in 0..READ_ATTEMPTS {
-            let Ok(file) = open_file(dir.as_fd(), name) else { return Ok(None) };
-            let file = copy::file(file);
-            let Ok(before) = Stat::of(file.as_fd()) else { return Ok(None) };
-            // A file that grew is over the budget that was checked.
-            if before.size > stat.size.max(SMALL_BYTES) {
-                return Ok(None);
-            }
-            let copied = match before.size <= SMALL_BYTES {
-                true => self.copy_small(&file, before.size)?,
-                false => Some(self.copy_large(&file, before.size)?),
-            };
-            let is_quiet = Stat::of(file.as_fd()).is_ok_and(|after| after.stamp() == before.stamp());
-            let Some(hash) = copied.filter(|_| is_quiet) else { continue };
-            *stat = before;
-            self.store.index().know(&before, hash, now_ns());
-            return Ok(Some(hash));
-        }
-        Ok(None)
-    }
-
-    fn copy_small(&mut self, file: &std::fs::File, size: u64) -> Result<Option<Hash>, TakeError> {
-        let Ok(Some(bytes)) = copy::read(file, size) else { return Ok(None) };
-        let hash = hash_of(&bytes);
-        if !self.pack.has(&hash) && !self.hold(hash, size) {
-            self.pack.add(hash, &bytes);
-            self.copied += 1;
-            self.copied_bytes += size;
-            if self.pack.len() > PACK_BYTES {
-                self.write_pack()?;
-            }
-        }
-        Ok(Some(hash))
-    }
-
-    /// Writes the pack, and uses its contents.
-    fn write_pack(&mut self) -> Result<(), TakeError> {
-        if self.pack.is_empty() {
-            return Ok(());
-        }
-        let pack = std::mem::take(&mut self.pack);
-        let number = self.store.index().next_pack();
-        let written = self.store.contents().write_pack(number, &pack).map_err(|error| failure(&error))?;
-        let unused = self.store.index().add_pack(&written);
-        self.held.extend(written.entries.iter().map(|packed| packed.hash));
-        self.store.delete(&Removed { packs: unused, ..Removed::default() });
-        Ok(())
-    }
-
-    fn copy_large(&mut self, file: &std::fs::File, size: u64) -> Result<Hash, TakeError> {
-        let hash = self.store.contents().copy_in(file, size).map_err(|error| failure(&error))?;
-        let at = self.store.contents().changed_at(&hash, Place::Own);
-        let mut index = self.store.index();
-        let is_known = index.place(&hash).is_some();
-        index.hold(hash, size);
-        index.set_whole_at(&hash, at);
-        drop(index);
-        self.held.push(hash);
-        if !is_known {
-            self.copied += 1;
-            self.copied_bytes += size;
-        }
-        Ok(hash)
-    }
-}
-
 /// The size of a file's contents.
 fn size_of(row: &Row) -> Option<u64> {
     match &row.was {
@@ -421,16 +279,4 @@ fn checked(paths: &[PathBuf]) -> Result<Vec<Vec<u8>>, TakeError> {
 
 fn tidy(path: &Path) -> Vec<u8> {
     path.components().collect::<PathBuf>().as_os_str().as_bytes().to_vec()
-}
-
-fn failure(error: &io::Error) -> TakeError {
-    match Errno::from_io_error(error) {
-        Some(Errno::NOSPC | Errno::DQUOT) => TakeError::DiskFull,
-        _ => TakeError::Store(castellan_files::explained(error)),
-    }
-}
-
-fn now_ns() -> i128 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX))
 }

@@ -142,10 +142,11 @@ fn each_destruction_of_named_paths_is_taken_back() {
 
 #[test]
 fn each_destruction_of_a_workspace_is_taken_back() {
-    for (name, _, destroy) in DESTRUCTIONS {
+    let ways = [World::take_all, World::take_listed];
+    for ((name, _, destroy), take) in DESTRUCTIONS.iter().flat_map(|row| ways.map(|take| (row, take))) {
         let world = World::in_folder();
         let before = world.state();
-        world.take_all("before");
+        take(&world, "before");
         destroy(&world.root);
         world.restore("before");
         assert_eq!(world.state(), before, "{name}");

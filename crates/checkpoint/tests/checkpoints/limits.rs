@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use castellan_checkpoint::{Budget, Limits, ListError, Listing, Scope, TakeError};
+use castellan_checkpoint::{Budget, Checkpoint, Limits, ListError, Listing, Scope, TakeError};
 
 use crate::world::World;
 
@@ -105,13 +105,19 @@ fn old_checkpoints_go() {
 
 #[test]
 fn generated_directories_and_history_stay_out() {
+    for take in [World::take_all, World::take_listed] {
+        check_what_stays_out(take);
+    }
+}
+
+fn check_what_stays_out(take: fn(&World, &str) -> Checkpoint) {
     let world = World::new();
     for path in ["node_modules/x", ".git/objects", "src/.git", "handmade/node_modules"] {
         fs::create_dir_all(world.path(path)).unwrap();
         fs::write(world.path(path).join("f"), "1").unwrap();
     }
     fs::write(world.path("package.json"), "{}").unwrap();
-    world.take_all("all");
+    take(&world, "all");
     world.take("named", &["src", "node_modules", ".git"]).unwrap();
     for path in ["node_modules/x", ".git/objects", "src/.git", "handmade/node_modules"] {
         fs::write(world.path(path).join("f"), "2").unwrap();

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use castellan_checkpoint::{Budget, Checkpoint, Restored, Scope, Store, TakeError};
+use castellan_checkpoint::{Budget, Checkpoint, Limits, Listing, Restored, Scope, Store, TakeError};
 
 /// A folder with a workspace `w` and a store.
 pub(crate) struct World {
@@ -79,6 +79,12 @@ impl World {
 
     pub(crate) fn take_all(&self, id: &str) -> Checkpoint {
         self.store.take(id, "session", &self.root, Scope::Workspace).unwrap()
+    }
+
+    /// As [`World::take_all`], from a listing.
+    pub(crate) fn take_listed(&self, id: &str) -> Checkpoint {
+        let listing = Listing::read(&self.root, &Limits::default()).unwrap();
+        self.store.take(id, "session", &self.root, Scope::Listed(&listing)).unwrap()
     }
 
     pub(crate) fn restore(&self, id: &str) -> Restored {

@@ -23,6 +23,11 @@ impl Before {
         listing.map(|listing| Before(Some(listing))).map_err(|error| error.to_string())
     }
 
+    /// The listing, for a checkpoint of the same state.
+    pub(crate) fn listing(&self) -> Option<&Listing> {
+        self.0.as_ref()
+    }
+
     /// Returns a path that the sandbox leaves open, because it protects only the top of a workspace: a secret, a repository,
     /// settings of an editor or an agent. Installed packages bring such names themselves.
     pub(crate) fn unprotected(&self, workspace: &str) -> Option<String> {

@@ -9,6 +9,7 @@ use castellan_event::{Action, Call, Effect, EffectKind, Facts, Object, Obligatio
 use castellan_policy::{Decision, Failed, overwrites};
 
 use super::{Asked, Judge, Whose};
+use crate::containment::Before;
 use crate::limits::CHECKPOINT_PATHS_MAX;
 use crate::undo::Undo;
 
@@ -50,25 +51,36 @@ impl Judge {
             true => Need::Workspace,
             false => Need::of(facts, whose.inside()),
         };
-        self.take(asked, call, whose.inside(), &need).map_err(|why| {
+        let paths: Vec<PathBuf>;
+        let scope = match need {
+            Need::Workspace => Scope::Workspace,
+            Need::Paths { paths: needed, with_history } => {
+                paths = needed.into_iter().collect();
+                Scope::Paths { paths: &paths, with_history }
+            }
+        };
+        self.take(asked, call, whose.inside(), scope).map_err(|why| {
             self.undo.failed(&why);
             Failed { kind: ObligationKind::Checkpoint, why, denies: false }
         })
     }
 
-    /// Makes the checkpoint of the workspace before a call runs contained, unless there is one.
+    /// Makes the checkpoint of the workspace before a call runs contained, unless there is one. `before`: the workspace as it
+    /// is now.
     pub(super) fn checkpoint_contained(
         &self,
         (asked, call, whose): (&Asked<'_>, &Call, &Whose),
+        before: &Before,
     ) -> Result<(), String> {
         let id = checkpoint_id(call.correlation_id);
         if self.undo.store()?.has(&id) {
             return Ok(());
         }
-        self.take(asked, call, whose.inside(), &Need::Workspace).inspect_err(|why| self.undo.failed(why))
+        let scope = before.listing().map_or(Scope::Workspace, Scope::Listed);
+        self.take(asked, call, whose.inside(), scope).inspect_err(|why| self.undo.failed(why))
     }
 
-    fn take(&self, asked: &Asked<'_>, call: &Call, workspace: &str, need: &Need) -> Result<(), String> {
+    fn take(&self, asked: &Asked<'_>, call: &Call, workspace: &str, scope: Scope<'_>) -> Result<(), String> {
         if workspace.is_empty() {
             return Err("the session has no workspace".to_owned());
         }
@@ -76,14 +88,6 @@ impl Judge {
             return Err("castellan's own files are in the workspace".to_owned());
         }
         let store = self.undo.store_within(asked.terms().policy.settings().undo)?;
-        let paths: Vec<PathBuf>;
-        let scope = match need {
-            Need::Workspace => Scope::Workspace,
-            Need::Paths { paths: needed, with_history } => {
-                paths = needed.iter().cloned().collect();
-                Scope::Paths { paths: &paths, with_history: *with_history }
-            }
-        };
         let id = checkpoint_id(call.correlation_id);
         // The same call, judged again after a person's answer: now its files may be others.
         store.remove(&id);

@@ -72,7 +72,7 @@ impl Judge {
                 "the sandbox would leave `{path}` open: it protects only the top of the workspace"
             ));
         }
-        self.checkpoint_contained((asked, call, whose)).map_err(failed)?;
+        self.checkpoint_contained((asked, call, whose), &before).map_err(failed)?;
         let ticket = Ticket {
             command: command.to_owned(),
             workspace: workspace.to_owned(),
