@@ -26,12 +26,15 @@ pub(crate) const ODD_LISTS_MAX: usize = 1_000;
 /// Exceptions of one rule. Falco's own rules have none with more than three.
 pub(crate) const EXCEPTIONS_MAX: usize = 1_000;
 
-/// Levels of parentheses, `not(` and transformers in one condition: bounds the parser's stack. Hand-written rules stay
-/// below ten; Falco's cap is 100 where it works at all.
-pub(crate) const NESTING_MAX: usize = 100;
+/// Levels of parentheses in one condition: with the operators between them, it bounds the stack of every walk over the
+/// condition. Hand-written rules stay below ten. Falco 0.43 loads any number until it crashes.
+pub(crate) const NESTING_MAX: usize = 256;
+
+/// Transformers around one field: bounds the parser's stack. Rules have two at most.
+pub(crate) const TRANSFORMERS_MAX: usize = 100;
 
 /// Levels of a condition after macros are expanded: bounds the stack of every walk over the condition.
-pub(crate) const EXPANDED_NESTING_MAX: usize = 400;
+pub(crate) const EXPANDED_NESTING_MAX: usize = 800;
 
 /// Operators and comparisons of a condition after macros are expanded: stops macros that double at each step.
 pub(crate) const EXPANDED_NODES_MAX: usize = 100_000;

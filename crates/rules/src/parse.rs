@@ -1,5 +1,5 @@
-//! Condition text to syntax tree: recursive descent over the grammar of Falco 0.43 or 0.44, with its quirks. A blank or
-//! parenthesis must follow a keyword, and `or(` takes only the parenthesis. Nesting is limited. It looks up no names.
+//! Condition text to syntax tree, by the grammar of Falco 0.43 or 0.44, with its quirks. A blank or parenthesis must follow
+//! a keyword, and `or(` takes only the parenthesis. Nesting is limited. It looks up no names.
 
 mod operand;
 
@@ -36,7 +36,7 @@ impl Conditions {
 /// Parses a whole condition.
 pub(crate) fn parse(text: &Text, engine: Engine) -> Result<Rc<Expr>, Fault> {
     let mut parser = Parser::new(text, engine);
-    let expr = parser.or()?;
+    let expr = parser.condition()?;
     parser.cursor.blank();
     if parser.cursor.rest().is_empty() {
         return Ok(expr);
@@ -69,10 +69,35 @@ pub(crate) fn operand_prefix(text: &str, engine: Engine) -> Option<(Operand, usi
 
 type Parsed<T> = Result<T, Fault>;
 
+/// The part of a condition between two parentheses, as far as it was read.
+#[derive(Debug, Default)]
+struct Level {
+    /// The chains of `and` that an `or` ended.
+    or: Vec<Rc<Expr>>,
+    /// The operands of the present chain of `and`.
+    and: Vec<Rc<Expr>>,
+    /// The present chain began with `or(`: it has one operand.
+    is_single: bool,
+    /// An odd number of `not` is before the parenthesis that is open in this level.
+    negated: bool,
+}
+
+impl Level {
+    fn end_and(&mut self) {
+        self.or.push(join(std::mem::take(&mut self.and), Expr::And));
+    }
+
+    fn into_expr(mut self) -> Rc<Expr> {
+        self.end_and();
+        join(self.or, Expr::Or)
+    }
+}
+
 struct Parser<'t> {
     text: &'t Text,
     cursor: Cursor<'t>,
     engine: Engine,
+    /// Open transformers.
     depth: usize,
     /// Quotes in a field's brackets are part of the argument.
     raw_arguments: bool,
@@ -83,60 +108,63 @@ impl<'t> Parser<'t> {
         Self { text, cursor: Cursor::new(text.as_str()), engine, depth: 0, raw_arguments: false }
     }
 
-    fn or(&mut self) -> Parsed<Rc<Expr>> {
-        self.deeper()?;
-        let first = self.and()?;
-        let all = self.chain(first, "or", Self::and)?;
-        self.depth -= 1;
-        Ok(join(all, Expr::Or))
-    }
-
-    fn and(&mut self) -> Parsed<Rc<Expr>> {
-        let first = self.not()?;
-        let all = self.chain(first, "and", Self::not)?;
-        Ok(join(all, Expr::And))
-    }
-
-    /// Parses the operands of a chain of one keyword.
-    fn chain(
-        &mut self,
-        first: Rc<Expr>,
-        word: &str,
-        next: fn(&mut Self) -> Parsed<Rc<Expr>>,
-    ) -> Parsed<Vec<Rc<Expr>>> {
-        let mut all = vec![first];
-        self.cursor.blank();
-        while self.cursor.eat(word) {
-            let operand = if self.cursor.blank() {
-                next(self)?
-            } else if self.cursor.eat("(") {
-                self.parenthesis()?
-            } else {
-                return Err(self.expected(&format!("a blank or `(` after `{word}`")));
-            };
-            all.push(operand);
-            self.cursor.blank();
+    /// Parses a condition until its end, or until a `)` that nothing opened. Open parentheses are in a list, so that their
+    /// number does not matter to the stack.
+    fn condition(&mut self) -> Parsed<Rc<Expr>> {
+        let mut outer = Vec::new();
+        let mut level = Level::default();
+        loop {
+            let negated = self.nots();
+            if self.cursor.eat("(") {
+                self.cursor.blank();
+                outer.push(Level { negated, ..std::mem::take(&mut level) });
+                self.limit(outer.len() + 1, NESTING_MAX)?;
+                continue;
+            }
+            level.and.push(negate(self.check()?, negated));
+            // An operand may be the last of its parentheses, which are then an operand themselves.
+            while !self.next_operand(&mut level)? {
+                let whole = level.into_expr();
+                let Some(around) = outer.pop() else { return Ok(whole) };
+                level = around;
+                self.close(")", "a `)`")?;
+                level.and.push(negate(whole, level.negated));
+            }
         }
-        Ok(all)
     }
 
-    fn not(&mut self) -> Parsed<Rc<Expr>> {
+    /// Skips each `not`. Returns true if they negate.
+    fn nots(&mut self) -> bool {
         self.cursor.blank();
         let mut negated = false;
         while self.cursor.not() {
             negated = !negated;
-            if self.cursor.eat("(") {
-                return self.parenthesis().map(|expr| negate(expr, negated));
-            }
             self.cursor.blank();
         }
-        self.check().map(|expr| negate(expr, negated))
+        negated
+    }
+
+    /// Skips the keyword before a further operand. Returns false if there is none. After `or(...)` no `and` may follow.
+    fn next_operand(&mut self, level: &mut Level) -> Parsed<bool> {
+        self.cursor.blank();
+        let word = if !level.is_single && self.cursor.eat("and") {
+            "and"
+        } else if self.cursor.eat("or") {
+            level.end_and();
+            "or"
+        } else {
+            return Ok(false);
+        };
+        let is_blank = self.cursor.blank();
+        let is_open = self.cursor.rest().starts_with('(');
+        if !is_blank && !is_open {
+            return Err(self.expected(&format!("a blank or `(` after `{word}`")));
+        }
+        level.is_single = word == "or" && !is_blank;
+        Ok(true)
     }
 
     fn check(&mut self) -> Parsed<Rc<Expr>> {
-        if self.cursor.eat("(") {
-            return self.parenthesis();
-        }
         let start = self.cursor.at();
         if let Some(left) = self.operand()? {
             return self.comparison(left);
@@ -145,15 +173,6 @@ impl<'t> Parser<'t> {
             Some(name) => Ok(Rc::new(Expr::Macro(self.word(name, start)))),
             None => Err(self.expected("`(`, a field or the name of a macro")),
         }
-    }
-
-    /// Parses the rest of a parenthesis after its `(`.
-    fn parenthesis(&mut self) -> Parsed<Rc<Expr>> {
-        self.cursor.blank();
-        let expr = self.or()?;
-        self.cursor.blank();
-        self.close(")", "a `)`")?;
-        Ok(expr)
     }
 
     fn comparison(&mut self, left: Operand) -> Parsed<Rc<Expr>> {
@@ -281,12 +300,11 @@ impl<'t> Parser<'t> {
         if self.cursor.eat(token) { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    fn deeper(&mut self) -> Parsed<()> {
-        self.depth += 1;
-        if self.depth <= NESTING_MAX {
+    fn limit(&self, levels: usize, max: usize) -> Parsed<()> {
+        if levels <= max {
             return Ok(());
         }
-        let message = format!("more than {NESTING_MAX} levels of nesting");
+        let message = format!("more than {max} levels of nesting");
         Err(self.fault(self.cursor.at(), 1, message).help("split the condition into macros"))
     }
 

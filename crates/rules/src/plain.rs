@@ -204,22 +204,27 @@ fn ordered<T: Ord + ?Sized>(op: Op, left: &T, right: &T) -> bool {
     Order::of(op).unwrap_or(Order::Equal).holds(left, right)
 }
 
-/// Returns the tree of a condition that compiles.
+/// Returns the tree of a condition that compiles. Conditions are hundreds of levels deep: the frame of this function is small.
 pub(crate) fn tree(expr: &Expr, catalogue: &Catalogue<'_>) -> Result<Tree, Fault> {
-    let all = |all: &[Rc<Expr>]| all.iter().map(|expr| tree(expr, catalogue)).collect::<Result<Vec<_>, _>>();
-    Ok(match expr {
-        Expr::And(chain) => Tree::And(all(chain)?),
-        Expr::Or(chain) => Tree::Or(all(chain)?),
-        Expr::Not(inner) => Tree::Not(Box::new(tree(inner, catalogue)?)),
-        Expr::Macro(name) => {
-            return Err(Fault::new("", name.place, format!("the macro `{}` was left", name.text)));
-        }
-        Expr::Check(check) => Tree::Check {
-            left: side(&check.left, catalogue)?,
-            op: check.op,
-            right: against(check, catalogue)?,
-        },
-    })
+    match expr {
+        Expr::And(chain) => trees(chain, catalogue).map(Tree::And),
+        Expr::Or(chain) => trees(chain, catalogue).map(Tree::Or),
+        Expr::Not(inner) => tree(inner, catalogue).map(|inner| Tree::Not(Box::new(inner))),
+        Expr::Macro(name) => Err(Fault::new("", name.place, format!("the macro `{}` was left", name.text))),
+        Expr::Check(check) => leaf(check, catalogue),
+    }
+}
+
+fn trees(chain: &[Rc<Expr>], catalogue: &Catalogue<'_>) -> Result<Vec<Tree>, Fault> {
+    let mut trees = Vec::with_capacity(chain.len());
+    for expr in chain {
+        trees.push(tree(expr, catalogue)?);
+    }
+    Ok(trees)
+}
+
+fn leaf(check: &Check, catalogue: &Catalogue<'_>) -> Result<Tree, Fault> {
+    Ok(Tree::Check { left: side(&check.left, catalogue)?, op: check.op, right: against(check, catalogue)? })
 }
 
 fn side(operand: &Operand, catalogue: &Catalogue<'_>) -> Result<Side, Fault> {
@@ -252,6 +257,7 @@ fn against(check: &Check, catalogue: &Catalogue<'_>) -> Result<Against, Fault> {
     let ty = catalogue.type_of(&check.left)?;
     Ok(match &check.right {
         Right::Nothing => Against::Nothing,
+        _ if check::never_equal(check, ty) => Against::Texts(Vec::new()),
         Right::Val(operand) | Right::Transformed(operand) => Against::Side(side(operand, catalogue)?),
         Right::Value(word) => constant(ty, check.op, word)?,
         Right::Each(modifier, words) => {

@@ -1,6 +1,7 @@
 //! Operands: fields with their arguments, transformers around them, functions of several arguments.
 
 use crate::ast::{Argument, FUNCTIONS, Function, Operand, OperandKind, Right, TRANSFORMERS, Transformer};
+use crate::limits::TRANSFORMERS_MAX;
 use crate::options::Engine;
 use crate::parse::{Parsed, Parser};
 
@@ -64,7 +65,8 @@ impl Parser<'_> {
 
     /// Parses the rest of a function after its `(`.
     fn function(&mut self, by: Function, start: usize) -> Parsed<Operand> {
-        self.deeper()?;
+        self.depth += 1;
+        self.limit(self.depth, TRANSFORMERS_MAX)?;
         let mut args = Vec::new();
         loop {
             self.cursor.blank();
@@ -96,7 +98,8 @@ impl Parser<'_> {
 
     /// Parses the rest of a transformer after its `(`.
     fn transformed(&mut self, by: Transformer, start: usize) -> Parsed<Operand> {
-        self.deeper()?;
+        self.depth += 1;
+        self.limit(self.depth, TRANSFORMERS_MAX)?;
         self.cursor.blank();
         let Some(inner) = self.operand()? else {
             return Err(self.expected(&format!("a field in `{}(...)`", by.as_str())));

@@ -28,26 +28,41 @@ fn nesting() {
         (
             "parentheses",
             rule(&format!("{}tool.name = a{}", "(".repeat(n), ")".repeat(n))),
-            "3:114: LOAD_ERR_COMPILE_CONDITION",
+            "3:270: LOAD_ERR_COMPILE_CONDITION",
             "levels of nesting",
         ),
-        ("open parentheses", rule(&"(".repeat(n)), "3:114: LOAD_ERR_COMPILE_CONDITION", "levels of nesting"),
+        ("open parentheses", rule(&"(".repeat(n)), "3:270: LOAD_ERR_COMPILE_CONDITION", "levels of nesting"),
         (
             "not",
             rule(&format!("{}tool.name = a{}", "not(".repeat(n), ")".repeat(n))),
-            "3:414: LOAD_ERR_COMPILE_CONDITION",
+            "3:1038: LOAD_ERR_COMPILE_CONDITION",
             "levels of nesting",
         ),
         (
             "transformers",
             rule(&format!("{}tool.name{} = a", "tolower(".repeat(n), ")".repeat(n))),
-            "3:814: LOAD_ERR_COMPILE_CONDITION",
+            "3:822: LOAD_ERR_COMPILE_CONDITION",
             "levels of nesting",
         ),
         ("YAML lists", "[".repeat(n), "1:256: LOAD_ERR_YAML_PARSE", "recursion"),
         ("YAML maps", format!("- {}", "{a: ".repeat(40)), "1:127: CASTELLAN_LIMIT", "levels of nesting"),
     ] {
         check(name, &text, place, message);
+    }
+}
+
+/// The deepest conditions load on the stack of a thread of the daemon, and each walk over them ends.
+#[test]
+fn the_deepest_nesting_loads() {
+    let levels = 255;
+    for open in ["(", "not (", "tool.name = b or tool.name = c and not ("] {
+        let text = rule(&format!("{}tool.name = a{}", open.repeat(levels), ")".repeat(levels)));
+        let load = move || {
+            let options = Options { lints: true, describe: true, ..Options::default() };
+            let loaded = load(&[Source { name: "r".to_owned(), text }], FIELDS, &options);
+            assert!(!loaded.has_errors(), "{:?}", loaded.problems);
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(load).unwrap().join().unwrap();
     }
 }
 
