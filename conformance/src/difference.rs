@@ -15,15 +15,13 @@ pub(crate) fn difference(case: &Case, ours: &Answer) -> Option<String> {
     codes.or_else(|| if ours.loaded.has_errors() { None } else { alerts(case, ours) })
 }
 
-/// Falco stops at the first error of a file, and reports unused names in files that load. This engine reports
-/// everything, so it may report more for a file with errors.
+/// Falco stops at the first error of a file, and reports unused names in files that load. This engine reports that error
+/// first, and then everything, so it may report more for a file with errors.
 fn codes(file: &LoadedFile, ours: &Answer) -> Option<String> {
     let here = |severity: Severity| {
         let all = ours.loaded.problems.iter();
         let here = all.filter(|problem| problem.severity == severity && problem.file == file.name);
-        let mut codes: Vec<&str> = here.map(|problem| problem.code).filter(|code| !is_own(code)).collect();
-        codes.sort_unstable();
-        codes
+        here.map(|problem| problem.code).filter(|code| !is_own(code)).collect::<Vec<_>>()
     };
     let theirs = |said: &'_ [Said]| {
         let mut codes: Vec<String> = said.iter().map(|said| said.code.clone()).collect();
@@ -31,11 +29,12 @@ fn codes(file: &LoadedFile, ours: &Answer) -> Option<String> {
         codes
     };
     let (errors, warnings) = (theirs(&file.errors), theirs(&file.warnings));
-    let (our_errors, our_warnings) = (here(Severity::Error), here(Severity::Warning));
+    let (our_errors, mut our_warnings) = (here(Severity::Error), here(Severity::Warning));
+    our_warnings.sort_unstable();
     let agree = if errors.is_empty() {
         our_errors.is_empty() && our_warnings == warnings
     } else {
-        errors.iter().all(|code| our_errors.contains(&code.as_str()))
+        errors.first().map(String::as_str) == our_errors.first().copied()
             && warnings.iter().all(|code| our_warnings.contains(&code.as_str()))
     };
     let text = || format!("`{}`: Falco has {errors:?} {warnings:?}{}", file.name, problems(ours));

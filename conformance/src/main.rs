@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         ["all"] => all(),
         ["falco"] => recorded("falco").map_or(Ok(()), |folder| falco::run(&folder, falco::Scope::Recorded)),
         ["falco", path] => given(path).and_then(|path| falco::run(&path, falco::Scope::Other)),
+        ["details"] => details(),
         ["rules"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, false)),
         ["rules", "-v"] => recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, true)),
         ["rules", path] => given(path).and_then(|path| rules::run(&path, false)),
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
         ["forerunners", path] if *path != "--facts" => given(path).and_then(|path| decisions::run(&path)),
         ["forerunners", "--facts", path] => given(path).and_then(|path| forerunners::run(&path)),
         _ => Err(anyhow::anyhow!(
-            "usage: cargo xtask conformance (all | falco [PATH] | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses | messages | incidents)"
+            "usage: cargo xtask conformance (all | falco [PATH] | details | rules [PATH] [-v] | forerunners [--facts] [PATH] | disguises | bypasses | messages | incidents)"
         )),
     };
     match outcome {
@@ -61,6 +62,7 @@ fn all() -> anyhow::Result<()> {
     let calls = recorded("forerunners.jsonl");
     let outcomes = [
         ("falco", recorded("falco").map_or(Ok(()), |folder| falco::run(&folder, falco::Scope::Recorded))),
+        ("details", details()),
         ("rules", recorded("rules").map_or(Ok(()), |folder| rules::run(&folder, false))),
         ("forerunners --facts", calls.as_deref().map_or(Ok(()), forerunners::run)),
         ("forerunners", calls.as_deref().map_or(Ok(()), decisions::run)),
@@ -71,6 +73,11 @@ fn all() -> anyhow::Result<()> {
     let failed: Vec<String> = failed.collect();
     anyhow::ensure!(failed.is_empty(), "{}", failed.join("\n"));
     Ok(())
+}
+
+/// Runs the cases of this crate: details of the language of which there is no recording.
+fn details() -> anyhow::Result<()> {
+    falco::run(&Path::new(env!("CARGO_MANIFEST_DIR")).join("details"), falco::Scope::Other)
 }
 
 /// Returns a folder or file of recorded answers beside the repository; `None`, with a note, if it is missing.

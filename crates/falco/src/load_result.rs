@@ -45,6 +45,7 @@ const CODES: &[(&str, &str)] = &[
     ("CASTELLAN_REDEFINED", "a definition of this name is replaced"),
     ("CASTELLAN_REGEX_ONE_LINE", "the pattern never matches text of several lines"),
     ("CASTELLAN_SHADOWED", "an earlier rule fires on everything that this one does"),
+    ("CASTELLAN_TRANSFORMED_LIST", "no element of a transformed list equals a text"),
 ];
 
 /// The text for castellan's own codes, which the table does not contain.

@@ -194,18 +194,20 @@ impl Builder<'_, '_> {
         let unknown_only = checked.unknown_fields == checked.errors.len();
         let mut output_fields = BTreeSet::new();
         let output = target.outputs.output(&text.output, &mut target.compiler, &mut output_fields);
-        let mut output = output.unwrap_or_else(|faults| {
-            checked.errors.extend(faults);
-            Template::default()
-        });
-        if let Some(first) = checked.errors.first().filter(|_| text.skip_if_unknown_filter && unknown_only) {
+        let (mut output, mut errors) = match output {
+            Ok(output) => (output, Vec::new()),
+            Err(faults) => (Template::default(), faults),
+        };
+        // Falco checks the output between parsing the condition and compiling it.
+        errors.extend(checked.errors);
+        if let Some(first) = errors.first().filter(|_| text.skip_if_unknown_filter && unknown_only) {
             let message =
                 "unknown field: castellan ignores the rule, because it has `skip-if-unknown-filter`";
             self.report.warning(&label, Fault::new("LOAD_UNKNOWN_FILTER", first.place, message));
             return None;
         }
-        let failed = !checked.errors.is_empty();
-        for error in checked.errors {
+        let failed = !errors.is_empty();
+        for error in errors {
             self.report.error(&label, error);
         }
         let condition = condition.filter(|_| !failed)?;

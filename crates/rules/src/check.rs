@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use castellan_event::{FieldType, Net};
 
-use crate::ast::{Modifier, Op, Word};
+use crate::ast::{Check, Modifier, Op, Operand, OperandKind, Right, Word};
 use crate::catalogue::{ValueType, a_type};
 use crate::limits::CONSTANT_BYTES_MAX;
 use crate::networks::Networks;
@@ -79,6 +79,18 @@ pub(crate) fn right_field(op: Op, left: ValueType, right: ValueType, place: &Wor
     Ok(())
 }
 
+/// Reports whether the elements of two lists never equal each other. In Falco 0.43, a transformer of texts adds a NUL to each
+/// element of a list, and `in` and `intersects` compare elements with their length.
+pub(crate) fn never_equal(check: &Check, left: ValueType) -> bool {
+    let is_transformed = |operand: &Operand| matches!(operand.kind, OperandKind::Transformed { .. });
+    let right = match &check.right {
+        Right::Transformed(operand) => is_transformed(operand),
+        Right::Nothing | Right::Value(_) | Right::List(_) | Right::Each(..) | Right::Val(_) => false,
+    };
+    let is_list_of_texts = left.list && left.of == FieldType::Text;
+    is_list_of_texts && matches!(check.op, Op::In | Op::Intersects) && is_transformed(&check.left) != right
+}
+
 /// Checks length and characters of a constant.
 pub(crate) fn constant(word: &Word) -> Result<&[u8], Fault> {
     if word.text.len() > CONSTANT_BYTES_MAX {
@@ -91,16 +103,17 @@ pub(crate) fn constant(word: &Word) -> Result<&[u8], Fault> {
     Ok(word.text.as_bytes())
 }
 
-/// Parses a number like Falco: decimal, with a sign; negative numbers wrap around.
+/// Parses a number like Falco: decimal, with a sign. Negative numbers wrap around; numbers beyond 64 bits are the largest.
 pub(crate) fn number(word: &Word) -> Result<u64, Fault> {
     let (negative, digits) = match word.text.as_bytes().first() {
         Some(b'-') => (true, word.text.get(1..)),
         Some(b'+') => (false, word.text.get(1..)),
         _ => (false, word.text.get(..)),
     };
-    let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    match digits.and_then(|digits| digits.parse::<u64>().ok()) {
-        Some(number) => Ok(if negative { number.wrapping_neg() } else { number }),
+    let is_number = |digits: &&str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match digits.filter(is_number).map(str::parse::<u64>) {
+        Some(Ok(number)) => Ok(if negative { number.wrapping_neg() } else { number }),
+        Some(Err(_)) => Ok(u64::MAX),
         None => Err(Fault::new(CODE, word.place, format!("`{}` is not a whole number", word.text))),
     }
 }
@@ -175,7 +188,10 @@ mod tests {
             ("+5", Some(5)),
             ("-1", Some(u64::MAX)),
             ("18446744073709551615", Some(u64::MAX)),
-            ("18446744073709551616", None),
+            ("-18446744073709551615", Some(1)),
+            ("18446744073709551616", Some(u64::MAX)),
+            ("-18446744073709551616", Some(u64::MAX)),
+            ("99999999999999999999999999", Some(u64::MAX)),
             ("4.9", None),
             ("0x10", None),
             ("1e+1", None),

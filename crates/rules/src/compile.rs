@@ -200,6 +200,14 @@ impl<'c> Compiler<'c> {
                 (slot, Test::Slot(check.op, self.slot_of(right, checked)?))
             }
         };
+        let test = if check::never_equal(check, ty) {
+            let message = "like in Falco, a transformed list has no element that equals a text";
+            let fault = Fault::new("CASTELLAN_TRANSFORMED_LIST", left.place, message);
+            checked.warnings.push(fault.help("compare the list as it is, or transform both sides"));
+            Test::Never
+        } else {
+            test
+        };
         let right = if let Test::Slot(_, right) = &test { self.program.level(*right) } else { Level::Call };
         let level = self.program.level(slot).max(right);
         let index = self.program.predicates.len();

@@ -192,6 +192,15 @@ impl<'c> Outputs<'c> {
         let width = rest.get(..digits).filter(|digits| !digits.is_empty());
         let name = rest.get(digits..).unwrap_or_default();
         let (operand, len) = self.longest(name).ok_or_else(|| self.unknown(name, digits, place))?;
+        if name.get(len..).is_some_and(|rest| rest.starts_with('[')) {
+            let shown = name.get(..len).unwrap_or_default();
+            let fault = Fault::new(
+                CODE,
+                place(1 + digits + len),
+                format!("`%{shown}` takes no argument in brackets"),
+            );
+            return Err(fault.help("write a blank before the `[`"));
+        }
         let width = match width.map(str::parse) {
             None => None,
             Some(Ok(width)) if width <= OUTPUT_WIDTH_MAX => Some(width),

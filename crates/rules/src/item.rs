@@ -84,21 +84,22 @@ impl Kind {
     }
 }
 
-/// Reads the items of one YAML document.
-pub(crate) fn read(document: &Rc<Node>, tags: &TagWords, report: &mut Report<'_>) -> Vec<Item> {
+/// Returns the nodes of the items of one YAML document.
+pub(crate) fn nodes<'d>(document: &'d Node, report: &mut Report<'_>) -> &'d [Rc<Node>] {
     match &document.kind {
-        NodeKind::Null => Vec::new(),
-        NodeKind::List(nodes) => nodes.iter().filter_map(|node| read_item(node, tags, report)).collect(),
+        NodeKind::Null => &[],
+        NodeKind::List(nodes) => nodes,
         NodeKind::Scalar(_) | NodeKind::Map(_) => {
             let fault =
                 Fault::new("LOAD_ERR_YAML_VALIDATE", document.place, "a rule file must be a list of items");
             report.error("", fault.help("begin each item with `- `, as in `- rule: name`"));
-            Vec::new()
+            &[]
         }
     }
 }
 
-fn read_item(node: &Node, tags: &TagWords, report: &mut Report<'_>) -> Option<Item> {
+/// Reads one item.
+pub(crate) fn read(node: &Node, tags: &TagWords, report: &mut Report<'_>) -> Option<Item> {
     match &node.kind {
         NodeKind::Null => return None,
         NodeKind::Map(_) => {}

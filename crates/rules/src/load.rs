@@ -47,7 +47,7 @@ impl Source {
 pub struct Loaded {
     /// The rules.
     pub rules: RuleSet,
-    /// All errors and warnings, in the order of files and lines.
+    /// All errors and warnings, in the order of files and lines; in each file, the error that Falco reports is first.
     pub problems: Vec<Problem>,
     /// The description as in `falco -L`, if requested and if every file could be read to its end.
     pub description: Option<Description>,
@@ -92,8 +92,10 @@ fn load_files(
         }
         let before = definitions.now();
         for document in &documents {
-            for item in item::read(document, &options.tags, &mut report) {
-                definitions.apply(item, &scope, &mut report);
+            for node in item::nodes(document, &mut report) {
+                if let Some(item) = item::read(node, &options.tags, &mut report) {
+                    definitions.apply(item, &scope, &mut report);
+                }
             }
         }
         // After a file that cannot be read to its end, its definitions would be missing.

@@ -1,7 +1,7 @@
 //! Problems of rule files: fault, place and remedy. They have Falco's codes if Falco has one, else `CASTELLAN_*`. It
 //! knows nothing of how a problem is found.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -109,6 +109,8 @@ pub(crate) struct Report<'a> {
     sources: &'a [Source],
     lines: Vec<Lines>,
     problems: Vec<Problem>,
+    /// The error of each file that Falco reports: it stops there.
+    first: HashMap<String, Problem>,
     known: HashSet<Problem>,
     errors: usize,
     warnings: usize,
@@ -117,7 +119,8 @@ pub(crate) struct Report<'a> {
 impl<'a> Report<'a> {
     pub(crate) fn new(sources: &'a [Source]) -> Self {
         let lines = sources.iter().map(|source| Lines::new(&source.text)).collect();
-        Self { sources, lines, problems: Vec::new(), known: HashSet::new(), errors: 0, warnings: 0 }
+        let (problems, first, known) = Default::default();
+        Self { sources, lines, problems, first, known, errors: 0, warnings: 0 }
     }
 
     pub(crate) fn error(&mut self, item: &str, fault: Fault) {
@@ -168,10 +171,13 @@ impl<'a> Report<'a> {
         found.map_or_else(Default::default, |(source, lines)| (source.name.clone(), lines.line(place.start)))
     }
 
-    /// Returns the problems in the order of the files, then of their lines.
+    /// Returns the problems in the order of the files. In a file, the error that Falco reports is first; the others are in the
+    /// order of their lines.
     pub(crate) fn finish(mut self) -> Vec<Problem> {
         let order = |problem: &Problem| self.sources.iter().position(|source| source.name == problem.file);
-        self.problems.sort_by_key(|problem| (order(problem), problem.line, problem.column));
+        let is_first = |problem: &Problem| self.first.get(&problem.file) == Some(problem);
+        self.problems
+            .sort_by_key(|problem| (order(problem), !is_first(problem), problem.line, problem.column));
         self.problems
     }
 
@@ -215,6 +221,9 @@ impl<'a> Report<'a> {
         };
         if *count < PROBLEMS_MAX && self.known.insert(problem.clone()) {
             *count += 1;
+            if problem.severity == Severity::Error {
+                self.first.entry(problem.file.clone()).or_insert_with(|| problem.clone());
+            }
             self.problems.push(problem);
         }
     }

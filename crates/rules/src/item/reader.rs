@@ -89,6 +89,14 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
         value
     }
 
+    /// Checks a number of 32 bits that may be missing.
+    pub(super) fn u32(&mut self, key: &str) {
+        let Some(node) = self.node.entry(key).map(|entry| &*entry.value) else { return };
+        if !node.scalar().is_some_and(|text| is_u32(text.as_str())) {
+            self.fail(node.place, format!("`{key}` must be a whole number of at most {}", u32::MAX));
+        }
+    }
+
     pub(super) fn required_strings(&mut self, key: &str) -> Option<Vec<Text>> {
         self.required(key)?;
         self.strings(key)
@@ -196,6 +204,17 @@ impl<'n, 'r, 'a> Reader<'n, 'r, 'a> {
     }
 }
 
+/// Reports whether Falco's YAML library reads a text as a number: decimal, or in the notation of C for other bases.
+fn is_u32(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let (digits, base) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if digits.len() > 1 && digits.starts_with('0') => (digits, 8),
+        None => (digits, 10),
+    };
+    !digits.starts_with(['+', '-']) && u32::from_str_radix(digits, base).is_ok()
+}
+
 /// Parses a boolean as Falco's YAML library does: certain words in lower, upper or capitalised letters.
 fn boolean(text: &str) -> Option<bool> {
     let lower = text.to_ascii_lowercase();
@@ -205,5 +224,34 @@ fn boolean(text: &str) -> Option<bool> {
         "y" | "yes" | "true" | "on" if one_case => Some(true),
         "n" | "no" | "false" | "off" if one_case => Some(false),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_u32;
+
+    #[test]
+    fn numbers_of_32_bits() {
+        for (text, expected) in [
+            ("0", true),
+            ("5000", true),
+            ("+5", true),
+            ("0x1f", true),
+            ("017", true),
+            ("4294967295", true),
+            ("4294967296", false),
+            ("08", false),
+            ("-1", false),
+            ("++5", false),
+            ("+-5", false),
+            ("1.5", false),
+            ("10s", false),
+            ("x", false),
+            ("0x", false),
+            ("", false),
+        ] {
+            assert_eq!(is_u32(text), expected, "{text}");
+        }
     }
 }

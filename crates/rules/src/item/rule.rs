@@ -79,6 +79,9 @@ const KEYS: [&str; 15] = [
     "capture_duration",
 ];
 
+/// Keys without a meaning here. Their values must have Falco's types.
+const UNUSED: [&str; 3] = ["warn_evttypes", "capture", "capture_duration"];
+
 const ENABLED_DEPRECATED: &str = "`enabled` alone is deprecated: add `override: {enabled: replace}`";
 
 /// The source of a rule without `source`.
@@ -162,8 +165,15 @@ fn read_part(
         "exceptions" => patch.exceptions = exception::read(reader, change == Change::Append),
         "enabled" => patch.enabled = reader.boolean(key),
         "skip-if-unknown-filter" => patch.skip_if_unknown_filter = reader.boolean(key),
-        // The other keys concern Falco's capture files and system calls.
-        _ => {}
+        _ => read_unused(reader, key),
+    }
+}
+
+/// Checks the value of a key that concerns Falco's capture files and system calls.
+fn read_unused(reader: &mut Reader<'_, '_, '_>, key: &str) {
+    match key {
+        "capture_duration" => reader.u32(key),
+        _ => drop(reader.boolean(key)),
     }
 }
 
@@ -178,6 +188,7 @@ fn read_definition(reader: &mut Reader<'_, '_, '_>, tags: &TagWords) -> Option<R
     let exceptions = exception::read(reader, false).unwrap_or_default();
     let enabled = reader.boolean("enabled").unwrap_or(true);
     let skip_if_unknown_filter = reader.boolean("skip-if-unknown-filter").unwrap_or(false);
+    UNUSED.iter().for_each(|key| read_unused(reader, key));
     Some(RuleText {
         condition: condition?,
         output: output?,
