@@ -38,6 +38,12 @@ pub fn classify(path: &str, places: &Places) -> Kind {
     kind(&parts, places)
 }
 
+/// Reports whether a file of this name may be a secret although the directories around it are none. Much faster than
+/// [`classify`]: a workspace has thousands of files.
+pub fn may_be_secret(name: &str, places: &Places) -> bool {
+    Table::of(places.folds_case).may_end_secret(&places.comparable(name))
+}
+
 /// True if a scope marks sensitive content, not only a location.
 pub fn is_sensitive(scope: Scope) -> bool {
     scope < Scope::Root

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{AgentId, directory_name};
 use castellan_event::Scope;
-use castellan_facts::scope::{Places, classify, planted_patterns, secret_patterns};
+use castellan_facts::scope::{Places, classify, may_be_secret, planted_patterns, secret_patterns};
 use castellan_files::{Links, open_with};
 
 use super::SandboxPolicyError;
@@ -75,24 +75,34 @@ pub(super) fn secrets_in(directory: &Path) -> Vec<PathBuf> {
 
 fn secrets_of(directory: &Path, places: &Places) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let is_secret =
-        |path: &PathBuf| path.to_str().is_some_and(|path| classify(path, places).scope == Scope::Secret);
-    entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_secret).collect()
+    let in_secret = is_secret_for(directory, places);
+    let entries = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    entries.filter(|path| (in_secret || may_be(path)) && is_secret_for(path, places)).collect()
+}
+
+/// Reports whether the name of a path alone can make it a secret.
+fn may_be(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_none_or(|name| may_be_secret(name, &Places::default()))
+}
+
+fn is_secret_for(path: &Path, places: &Places) -> bool {
+    path.to_str().is_some_and(|path| classify(path, places).scope == Scope::Secret)
 }
 
 /// Reports whether the name of a path shows a secret.
 pub(super) fn is_secret(path: &Path) -> bool {
-    path.to_str().is_some_and(|path| classify(path, &Places::default()).scope == Scope::Secret)
+    is_secret_for(path, &Places::default())
 }
 
 /// Reports whether a sandbox would hide a path or keep it read-only if it were at the top of a workspace: secrets, version
-/// control, settings of editors and agents.
+/// control, settings of editors and agents. The directories around it need none.
 pub(crate) fn needs_protection(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let is_settings = name.is_some_and(|name| {
         KEPT_ABSENT.contains(&name) || AgentId::ALL.iter().any(|agent| directory_name(*agent) == name)
     });
-    is_settings || is_secret(path)
+    is_settings || may_be(path) && is_secret(path)
 }
 
 /// Returns the sockets that variables name.

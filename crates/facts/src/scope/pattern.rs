@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use castellan_event::Scope;
+
 use super::fold;
 use super::part::{Fit, Name, Part, known_start};
 use super::table::{HOMES, ROWS, Row};
@@ -54,6 +56,8 @@ pub(super) struct Table {
     by_any: Index,
     /// Each pattern under its rarest name: a wholly known path that matches must contain this name.
     by_rarest: Index,
+    /// Each pattern of a secret under its last name.
+    secret_ends: Index,
     /// The sorted keys of `by_any.by_text`: a shell pattern is compared with the keys that have its prefix.
     texts: Vec<Cow<'static, str>>,
     /// The same, sorted from their last bytes: for a shell pattern without a prefix.
@@ -83,6 +87,11 @@ impl Table {
             let rarest = pattern.names.iter().min_by_key(|name| by_any.sharing(name));
             rarest.into_iter().for_each(|name| by_rarest.add(name, at));
         }
+        let mut secret_ends = Index::default();
+        let is_secret = |row: &usize| ROWS.get(*row).is_some_and(|row| row.scope == Scope::Secret);
+        for (at, (pattern, _)) in patterns.iter().enumerate().filter(|(_, (_, row))| is_secret(row)) {
+            pattern.names.last().into_iter().for_each(|name| secret_ends.add(name, at));
+        }
         let mut texts: Vec<_> = by_any.by_text.keys().cloned().collect();
         texts.sort_unstable();
         let mut texts_by_end = texts.clone();
@@ -92,6 +101,7 @@ impl Table {
             texts_by_end,
             by_any,
             by_rarest,
+            secret_ends,
             patterns,
             except: ROWS.iter().map(|row| row.except.iter().map(read).collect()).collect(),
             homes: HOMES.iter().map(read).collect(),
@@ -123,6 +133,13 @@ impl Table {
                 found.extend(ROWS.get(*row));
             }
         }
+    }
+
+    /// Reports whether the pattern of a secret may end with this name.
+    pub(super) fn may_end_secret(&self, name: &str) -> bool {
+        let mut candidates = Vec::new();
+        self.secret_ends.of_text(&Part::known(name), name, &mut candidates);
+        !candidates.is_empty()
     }
 
     /// Returns the texts that begin with the prefix. Without one, returns the texts that end with the suffix.
@@ -291,6 +308,20 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_in_no_secret_directory_is_secret_by_its_name_alone() {
+        let secrets = ROWS.iter().filter(|row| row.scope == Scope::Secret).flat_map(|row| row.paths);
+        for pattern in secrets {
+            let named = pattern.strip_suffix("/**").unwrap_or(pattern);
+            let name = named.rsplit('/').next().unwrap();
+            assert!(name != "*", "{pattern}: no index finds it");
+            assert!(Table::of(false).may_end_secret(&name.replace('*', "x")), "{pattern}");
+        }
+        for name in ["main.rs", "1", "README.md", "src", "Cargo.toml", ""] {
+            assert!(!Table::of(false).may_end_secret(name), "{name}");
+        }
+    }
 
     #[test]
     fn patterns_are_of_the_form_that_is_read() {
