@@ -21,7 +21,7 @@ pub(crate) use self::tickets::{Refused, Running, Ticket, TicketId, Tickets};
 use crate::clock::boot_ms;
 use crate::control::ContainedRun;
 use crate::layout::Layout;
-use crate::limits::PROBE_PAUSE_S;
+use crate::limits::{ENFORCED_MS, PROBE_PAUSE_S};
 use crate::platform;
 use crate::sandbox_policy::{SandboxRequest, sandbox_policy};
 
@@ -36,6 +36,8 @@ pub(crate) struct Containment {
     found: RwLock<Found>,
     is_probing: AtomicBool,
     tickets: Mutex<Tickets>,
+    /// The last policy that the machine enforced, and its workspace; the time since boot.
+    enforced: Mutex<Option<(String, ContainedPolicy, u64)>>,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,7 @@ impl Containment {
             found: RwLock::new(Found::Nothing),
             is_probing: AtomicBool::new(false),
             tickets: Mutex::default(),
+            enforced: Mutex::default(),
         }
     }
 
@@ -122,9 +125,23 @@ impl Containment {
         }
     }
 
-    /// Checks that the machine enforces every part of a policy for a workspace. Reads the file system.
+    /// Checks that the machine enforces every part of a policy for a workspace. Reads the file system, but not again at once
+    /// for the same policy: `castellan contained` plans again, and then runs nothing that is not enforced.
     pub(crate) fn check(&self, workspace: &str, policy: &ContainedPolicy) -> Result<(), String> {
         let can = self.capabilities()?;
+        let is_enforced = |(known, of, at): &(String, ContainedPolicy, u64)| {
+            (known.as_str(), of) == (workspace, policy) && boot_ms().saturating_sub(*at) < ENFORCED_MS
+        };
+        if self.enforced().as_ref().is_some_and(is_enforced) {
+            return Ok(());
+        }
+        self.plan_of(&can, workspace, policy)?;
+        *self.enforced() = Some((workspace.to_owned(), policy.clone(), boot_ms()));
+        Ok(())
+    }
+
+    /// Plans a sandbox for a policy, without starting it.
+    fn plan_of(&self, can: &Capabilities, workspace: &str, policy: &ContainedPolicy) -> Result<(), String> {
         let homes = self.homes_with(&policy.homes);
         let (user_home, other_homes) = homes.split_first().ok_or(NO_HOME)?;
         let in_force = contained_settings(&policy.hosts, &policy.environment);
@@ -142,9 +159,9 @@ impl Containment {
         };
         let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let policy = sandbox_policy(&request, Vec::new(), &all).map_err(|error| error.to_string())?;
-        let survey = survey(&policy, &can).map_err(|error| error.to_string())?;
+        let survey = survey(&policy, can).map_err(|error| error.to_string())?;
         let (_, report) =
-            plan(&policy, &can, &survey, &["/bin/sh".into()]).map_err(|error| error.to_string())?;
+            plan(&policy, can, &survey, &["/bin/sh".into()]).map_err(|error| error.to_string())?;
         match report.missing().next() {
             None => Ok(()),
             Some(item) => Err(format!("this machine does not enforce `{}`: {}", item.requested, item.how)),
@@ -193,6 +210,10 @@ impl Containment {
     /// Returns the tickets.
     pub(crate) fn tickets(&self) -> MutexGuard<'_, Tickets> {
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enforced(&self) -> MutexGuard<'_, Option<(String, ContainedPolicy, u64)>> {
+        self.enforced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn found(&self) -> std::sync::RwLockReadGuard<'_, Found> {

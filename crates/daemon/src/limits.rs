@@ -531,6 +531,10 @@ pub(crate) const READABLE_MAX: usize = 512;
 /// Seconds until the next probe after a sandbox failed. A probe takes some 100 ms of processor time.
 pub(crate) const PROBE_PAUSE_S: u64 = 60;
 
+/// Milliseconds in which a policy is not planned again, which takes 3 ms. If the file system changes in this time so that the
+/// machine cannot enforce the policy any more, the command does not start.
+pub(crate) const ENFORCED_MS: u64 = 60_000;
+
 /// Hosts that a contained command reaches: those that an understood command names.
 pub(crate) const CONTAINED_HOSTS_MAX: usize = 16;
 
