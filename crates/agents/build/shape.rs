@@ -43,6 +43,7 @@ pub(crate) struct Agent {
     pub(crate) needs_trust: bool,
     pub(crate) server_file: String,
     pub(crate) plugin_manifest: String,
+    pub(crate) plugin: Option<Plugin>,
     pub(crate) transcript: Transcript,
     #[serde(default)]
     pub(crate) run: Run,
@@ -50,6 +51,13 @@ pub(crate) struct Agent {
     pub(crate) native: Native,
     pub(crate) paths: Paths,
     pub(crate) families: Families,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plugin {
+    pub(crate) root: String,
+    pub(crate) uninstall: String,
 }
 
 /// `"2.1.330"`.

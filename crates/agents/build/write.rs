@@ -5,8 +5,8 @@ use std::fmt::{Debug, Write as _};
 use toml::Spanned;
 
 use crate::shape::{
-    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Native, Observer, Run,
-    Snapshots, Tool,
+    Acts, Agent, Event, EventKind, IntentJudge, JudgeContext, JudgeSetting, Key, Native, Observer, Plugin,
+    Run, Snapshots, Tool,
 };
 
 /// Returns the table, one `Spec` for each agent, for a module with the types in scope.
@@ -99,12 +99,18 @@ fn spec(agent: &Agent) -> String {
     field("needs_trust", agent.needs_trust.to_string());
     field("server_file", quoted(&agent.server_file));
     field("plugin_manifest", quoted(&agent.plugin_manifest));
+    field("plugin", plugin(agent));
     field("transcript", transcript(agent));
     field("run", run(&agent.run));
     field("native", native(&agent.native));
     field("paths", paths(agent));
     field("families", families(agent));
     text + "},\n"
+}
+
+fn plugin(agent: &Agent) -> String {
+    let Some(Plugin { root, uninstall }) = &agent.plugin else { return "None".to_owned() };
+    format!("Some(Plugin {{ root: {root:?}, uninstall: {uninstall:?} }})")
 }
 
 fn snapshots(agent: &Agent) -> String {

@@ -21,6 +21,7 @@ mod limits;
 mod managed;
 mod mcp_servers;
 mod native;
+mod own_plugin;
 mod patch;
 mod payload;
 mod permissions;
@@ -70,6 +71,9 @@ pub use native::{
     Merged, NativeCommand, NativeError, NativeFile, NativeSecret, NativeValues, StoppedCommand,
     arguments_name_files, beats_native, has_auto_mode, has_native, is_plain_path, is_plain_word,
     merge_native, native_arguments, native_files, native_paths, needs_sandbox_tools,
+};
+pub use own_plugin::{
+    OWN_MARKETPLACES, OWN_PLUGIN_PROGRAMS, own_plugin_hooks, program_in_plugin, uninstall_own_plugin,
 };
 pub use payload::{Done, Incoming, Malformed, Origin, SessionEvent, decode, prompt_text};
 pub use permissions::{

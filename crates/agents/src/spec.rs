@@ -68,6 +68,8 @@ pub(crate) struct Spec {
     pub(crate) server_file: &'static str,
     /// The path of a plugin's manifest, relative to the plugin.
     pub(crate) plugin_manifest: &'static str,
+    /// castellan's own plugin; `None` if castellan has none for this agent.
+    pub(crate) plugin: Option<Plugin>,
     pub(crate) transcript: Transcript,
     /// Its start by `castellan run`.
     pub(crate) run: Run,
@@ -77,6 +79,15 @@ pub(crate) struct Spec {
     pub(crate) paths: &'static [AgentPaths],
     /// The code for all other differences.
     pub(crate) families: Families,
+}
+
+/// castellan's own plugin for an agent.
+#[derive(Debug)]
+pub(crate) struct Plugin {
+    /// The text that the agent replaces by the plugin's folder, in the commands of its hooks.
+    pub(crate) root: &'static str,
+    /// The command by which a person removes it.
+    pub(crate) uninstall: &'static str,
 }
 
 /// A released version of an agent: `2.1.330`.

@@ -5,7 +5,7 @@ use castellan_event::ToolKind;
 use crate::spec::{
     Acts, AgentPaths, Asks, Event, EventKind, Families, Form, Headless, Holds, HookEvent, HookFile, Hookless,
     IntentJudge, Key, MachineFamily, McpFamily, Meaning, Mode, Moment, Native, NativeFamily, Needs,
-    Objections, Observer, ObserverConfig, Options, PathKind, Place, PluginFamily, ReaderFamily,
+    Objections, Observer, ObserverConfig, Options, PathKind, Place, Plugin, PluginFamily, ReaderFamily,
     RegistrationFamily, ReplyFamily, Run, ServerFamily, Settings, Snapshots, Spec, SwitchFamily, ToolSpec,
     Transcript, TranscriptFamily, TranscriptPlace, Variables, Version,
 };

@@ -1,11 +1,14 @@
 //! [`Guard`]: the protection of one agent in the current directory, for `castellan status` and `castellan doctor`. This
 //! module must not know how the result is shown.
 
+mod plugin;
+
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{
     AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, TRUST_FILE, Trust, Version,
     hook_trust, inspect, machine_family, needs_trust, question_event, switch_family, tested_versions,
+    uninstall_own_plugin,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
@@ -15,6 +18,8 @@ use crate::agent_files::{AgentFiles, is_executable};
 use crate::edit::SettingsFile;
 use crate::output::message;
 use crate::registration::{Registration, home_of, hooks};
+
+pub(crate) use plugin::OfPlugin;
 
 /// The protection of one agent in the current directory.
 #[derive(Debug)]
@@ -28,6 +33,8 @@ pub(crate) struct Guard {
     pub(crate) user_hook: Option<HookCommand>,
     /// The hooks in the machine's settings.
     pub(crate) machine_hooks: Vec<HookCommand>,
+    /// The hooks of castellan's own plugin.
+    pub(crate) plugin: Option<OfPlugin>,
     /// The number of hooks in the user's settings, and the settings file.
     pub(crate) user_hooks: (usize, PathBuf),
     /// All faults; first those that keep the agent from asking castellan.
@@ -43,6 +50,8 @@ pub(crate) struct Guard {
 pub(crate) enum Fault {
     /// No settings register castellan's hook.
     NotRegistered(AgentId),
+    /// Only a plugin registers castellan's hook, in this file, and the settings do not show that the agent runs it.
+    PluginUnseen(AgentId, PathBuf),
     /// A settings file cannot be read or parsed, with the reason.
     Unreadable(PathBuf, String),
     /// The agent ignores a file that registers hooks, with the reason.
@@ -68,6 +77,7 @@ impl Fault {
     pub(crate) fn is_gap(&self) -> bool {
         match self {
             Fault::NotRegistered(_)
+            | Fault::PluginUnseen(..)
             | Fault::Unreadable(..)
             | Fault::Unread(..)
             | Fault::NoProgram(..)
@@ -84,6 +94,10 @@ impl Fault {
     pub(crate) fn what(&self) -> String {
         match self {
             Fault::NotRegistered(_) => "no settings of it register castellan's hook".to_owned(),
+            Fault::PluginUnseen(agent, file) => {
+                let (title, file) = (agent.title(), file.display());
+                format!("castellan cannot see if {title} runs the hooks of its plugin, `{file}`")
+            }
             Fault::Unreadable(file, why) => format!("`{}`: {why}", file.display()),
             Fault::Unread(file, why) => format!("{} is not read: {why}", file.display()),
             Fault::Missing(_, events) => format!("no hook for {}", events.join(", ")),
@@ -110,6 +124,10 @@ impl Fault {
 
     pub(crate) fn remedy(&self) -> String {
         match self {
+            Fault::PluginUnseen(agent, _) => match uninstall_own_plugin(*agent) {
+                Some(uninstall) => format!("{uninstall}, then castellan install {}", agent.word()),
+                None => format!("castellan install {}", agent.word()),
+            },
             Fault::NotRegistered(agent)
             | Fault::Missing(agent, _)
             | Fault::Changed(agent, _)
@@ -159,12 +177,16 @@ impl Guard {
         if for_user {
             faults.extend(of_user(&files, &found, layout));
         }
+        let plugin = OfPlugin::of(&settings);
+        faults.extend(plugin.iter().flat_map(|plugin| plugin.faults(agent, layout)));
+        let is_by_plugin = plugin.as_ref().is_some_and(|plugin| plugin.is_on);
         if (for_user || files.is_present()) && !for_machine {
             let off = settings.switched_off().into_iter();
             faults.extend(off.map(|(file, switch)| Fault::SwitchedOff(agent, file.to_owned(), switch)));
         }
-        if !for_user && !for_machine && files.is_present() && faults.is_empty() {
-            faults.push(Fault::NotRegistered(agent));
+        if !for_user && !for_machine && !is_by_plugin && files.is_present() && faults.is_empty() {
+            let unseen = plugin.as_ref().map(|plugin| Fault::PluginUnseen(agent, plugin.file.clone()));
+            faults.push(unseen.unwrap_or(Fault::NotRegistered(agent)));
         }
         faults.sort_by_key(|fault| !fault.is_gap());
         let user_hook = found.ours.iter().find(|ours| ours.event == question_event(agent));
@@ -173,6 +195,7 @@ impl Guard {
             for_user,
             for_machine,
             machine_hooks,
+            plugin,
             user_hook: user_hook.and_then(|ours| HookCommand::of_argv(&ours.argv)),
             user_hooks: (found.ours.len(), files.settings.clone()),
             faults,
@@ -196,17 +219,22 @@ impl Guard {
     /// Reports whether the agent is on this machine, or castellan is registered for it.
     pub(crate) fn is_installed(&self) -> bool {
         // An agent without a registration has a fault if it is installed.
-        self.for_user || self.for_machine || !self.faults.is_empty()
+        self.for_user || self.for_machine || self.by_plugin() || !self.faults.is_empty()
     }
 
     /// Reports whether the agent asks castellan about its calls.
     pub(crate) fn is_guarded(&self) -> bool {
-        (self.for_user || self.for_machine) && self.gap().is_none()
+        (self.for_user || self.for_machine || self.by_plugin()) && self.gap().is_none()
+    }
+
+    /// Reports whether a plugin of castellan's registers hooks, and the settings show that it is on.
+    pub(crate) fn by_plugin(&self) -> bool {
+        self.plugin.as_ref().is_some_and(|plugin| plugin.is_on)
     }
 
     /// Reports whether a repository's own settings can disable the hooks.
     pub(crate) fn can_be_switched_off(&self) -> bool {
-        self.for_user && !self.for_machine
+        (self.for_user || self.by_plugin()) && !self.for_machine
     }
 }
 

@@ -1,8 +1,9 @@
 //! Effects of a call on this machine, found by the analysis of `castellan_facts`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use castellan_agents::{AgentId, OWN_MARKETPLACES, OWN_PLUGIN_PROGRAMS, plugin_manifest};
 use castellan_event::{Call, Facts, Recorder};
 use castellan_facts::{Setting, analyse};
 
@@ -64,10 +65,49 @@ pub fn own_paths(layout: &Layout) -> Vec<String> {
     let programs = executable.as_deref().and_then(Path::parent).into_iter().flat_map(|folder| {
         ["castellan", "castellan-hook", "castellan-sandbox"].map(|name| folder.join(name))
     });
-    let all = folders.into_iter().chain(programs);
+    let plugin = executable.as_deref().map(plugin_paths).unwrap_or_default();
+    let all = folders.into_iter().chain(programs).chain(plugin);
     let both = all.flat_map(|path| {
         let real = std::fs::canonicalize(&path).ok().filter(|real| *real != path);
         [Some(path), real].into_iter().flatten()
     });
     both.map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the folder of the plugin that this program belongs to, and the list of plugins that names the folder. The
+/// agent reads its hooks there. Empty for a program that belongs to no plugin.
+fn plugin_paths(executable: &Path) -> Vec<PathBuf> {
+    let root =
+        executable.parent().filter(|folder| folder.ends_with(OWN_PLUGIN_PROGRAMS)).and_then(Path::parent);
+    let is_plugin =
+        |root: &&Path| AgentId::ALL.iter().any(|agent| root.join(plugin_manifest(*agent)).is_file());
+    let Some(root) = root.filter(is_plugin) else { return Vec::new() };
+    let lists = root.parent().into_iter().flat_map(|above| OWN_MARKETPLACES.map(|list| above.join(list)));
+    std::iter::once(root.to_owned()).chain(lists.filter(|list| list.is_file())).collect()
+}
+
+#[cfg(test)]
+mod plugin_tests {
+    use super::*;
+
+    #[test]
+    fn a_program_in_a_plugin_guards_the_whole_plugin() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |file: &str| {
+            let path = dir.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "{}").unwrap();
+        };
+        let check = |program: &str, expected: &[&str]| {
+            let expected: Vec<PathBuf> = expected.iter().map(|path| dir.path().join(path)).collect();
+            assert_eq!(plugin_paths(&dir.path().join(program)), expected, "{program}");
+        };
+        check("m/castellan/bin/castellan", &[]);
+        write("m/castellan/.claude-plugin/plugin.json");
+        check("m/castellan/bin/castellan", &["m/castellan"]);
+        write("m/.claude-plugin/marketplace.json");
+        check("m/castellan/bin/castellan", &["m/castellan", "m/.claude-plugin/marketplace.json"]);
+        check("m/castellan/castellan", &[]);
+        check("m/castellan/more/bin/castellan", &[]);
+    }
 }

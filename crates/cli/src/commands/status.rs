@@ -64,6 +64,7 @@ fn json_of(report: Option<&StatusReport>, guards: &[Guard]) -> anyhow::Result<Js
                 "agent": guard.agent.word(),
                 "registered_for_user": guard.for_user,
                 "registered_for_machine": guard.for_machine,
+                "registered_by_plugin": guard.by_plugin(),
                 "repository_can_switch_off": guard.can_be_switched_off(),
                 "guarded": guard.is_guarded(),
                 "not_run": guard.gap().map(Fault::what),

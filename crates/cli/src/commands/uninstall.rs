@@ -14,6 +14,7 @@ use crate::commands::{service, stop};
 use crate::edit::{Edited, backups};
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::guard::Guard;
 use crate::output::{self, Cell, ERROR};
 use crate::registration::Registration;
 use crate::service::Service;
@@ -75,6 +76,12 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if options.launchers || options.is_whole() {
         for agent in agents(options) {
             undone.launcher(&launchers::path(agent)?, launchers::remove(agent, options.dry_run));
+        }
+    }
+    if options.is_whole() {
+        for agent in agents(options) {
+            let plugin = Guard::of(agent, &layout)?.plugin;
+            undone.failures.extend(plugin.map(|plugin| plugin.stays(agent)));
         }
     }
     // Remaining hooks would have every call denied if the daemon were stopped.

@@ -6,6 +6,7 @@
 
 mod levels;
 mod own;
+mod plugins;
 mod rendered;
 mod said;
 
@@ -214,7 +215,8 @@ impl HookSettings {
     /// Returns the foreign hooks in a text, also those with castellan's name. `with_unread`: an unreadable part counts
     /// as one.
     fn others(&self, says: &HookFileReport, with_unread: bool, path: &Path) -> Vec<(PathBuf, Foreign)> {
-        let named = says.named.iter().filter(|named| !self.own.is(named)).map(|named| named.shown.clone());
+        let named = says.named.iter().filter(|named| !self.is_own(&named.hook, path));
+        let named = named.map(|named| named.shown.clone());
         let unread = says.unread.iter().filter(|_| with_unread);
         let unread = unread.map(|why| self.question(&format!("it cannot be told what is in it: {why}")));
         let all = says.foreign.iter().cloned().chain(named).chain(unread);
@@ -232,18 +234,6 @@ impl HookSettings {
             let is_chosen = profile.is_some_and(|profile| says.off_profiles.contains(profile));
             says.off.or(is_chosen.then_some("a profile with `features.hooks = false`"))
         })
-    }
-
-    /// Returns the plugins that some settings disable and none enable.
-    fn plugins_off(&self) -> BTreeSet<String> {
-        let given = self.sources.texts.iter().map(|text| &text.says);
-        let said = self.files.iter().map(Watched::report).chain(given).flat_map(|report| &report.plugins);
-        let (on, off): (Vec<_>, Vec<_>) = said.partition(|(_, is_on)| *is_on);
-        let mut off: BTreeSet<String> = off.into_iter().map(|(name, _)| name.clone()).collect();
-        for (name, _) in on {
-            off.remove(name);
-        }
-        off
     }
 
     /// Returns the reason why the agent's own rules might stop a call; `None` if they do not. A rule that castellan cannot
@@ -277,10 +267,10 @@ impl HookSettings {
 
     /// Returns the files that register castellan's hook.
     fn registering(&self) -> impl Iterator<Item = &Watched> {
-        let is_ours = |watched: &Watched| {
-            watched.report().ours.iter().any(|hook| self.own.is_hook(&hook.program, &hook.home))
-        };
-        self.files.iter().filter(move |watched| is_ours(watched))
+        let on = self.plugins_on();
+        self.files
+            .iter()
+            .filter(move |watched| self.is_on(watched, &on) && self.ours(watched).next().is_some())
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! An unreadable source is reported as unread, never as empty. All lists are walked once and share a limit of steps.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ use castellan_files::read_text;
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     pub(super) files: BTreeMap<(PathBuf, HookFile), Owners>,
+    /// The folders of the plugins that each file of hooks belongs to.
+    pub(super) plugins: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Hooks in other texts: on the command line, in a marketplace's list.
     pub(super) texts: Vec<FoundText>,
     /// Switches of the command line that switch hooks off.
@@ -193,16 +195,25 @@ impl Sources {
         let files = self.list(&manifest, |text| agents::plugin_files(text).map(|files| vec![files]));
         for files in files.iter().chain([more]) {
             for path in &files.hooks {
-                self.add(PLUGIN_HOOKS, root.join(path), owner);
+                self.add_hooks(root, root.join(path), owner);
             }
             for path in &files.texts {
                 self.walk(root.join(path), owner);
             }
         }
-        self.add(PLUGIN_HOOKS, root.join(PLUGIN_HOOKS.path), owner);
-        self.add(PLUGIN_HOOKS, manifest, owner);
+        self.add_hooks(root, root.join(PLUGIN_HOOKS.path), owner);
+        self.add_hooks(root, manifest, owner);
         if agents::plugin_family(agent) == PluginFamily::Marketplaces {
             self.add_front_matter(root, owner);
+        }
+    }
+
+    /// Adds a file of hooks of the plugin in the folder `root`.
+    fn add_hooks(&mut self, root: &Path, path: PathBuf, owner: Option<&str>) {
+        let path = plain(&path);
+        self.add(PLUGIN_HOOKS, path.clone(), owner);
+        if self.files.contains_key(&(path.clone(), PLUGIN_HOOKS)) {
+            self.plugins.entry(path).or_default().insert(plain(root));
         }
     }
 
@@ -246,8 +257,7 @@ impl Sources {
     }
 
     fn add(&mut self, file: HookFile, path: PathBuf, owner: Option<&str>) {
-        // Removes `./`, so that each file has a single path.
-        let key = (path.components().collect(), file);
+        let key = (plain(&path), file);
         if self.files.len() >= HOOK_SOURCES_MAX && !self.files.contains_key(&key) {
             self.is_cut = true;
             return;
@@ -308,4 +318,9 @@ impl Sources {
         self.found_by.push((path.to_owned(), stamp(path).unwrap_or_default()));
         true
     }
+}
+
+/// Removes `./`, so that each file has a single path.
+fn plain(path: &Path) -> PathBuf {
+    path.components().collect()
 }

@@ -2,18 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, Foreign, can_keep_hooks_on, machine_family, needs_trust};
+use castellan_agents::{
+    AgentId, Foreign, can_keep_hooks_on, machine_family, needs_trust, uninstall_own_plugin,
+};
 use castellan_daemon::{ControlClient, Layout};
 
 use super::{Check, canary};
 use crate::agent_files::is_executable;
-use crate::guard::{Fault, Guard};
+use crate::guard::{Fault, Guard, OfPlugin};
 use crate::output::{counted, printable};
 
 pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Check>> {
     let guard = Guard::of(agent, layout)?;
     let mut checks = registered(&guard);
-    if !guard.for_user && !guard.for_machine {
+    if !guard.for_user && !guard.for_machine && guard.plugin.is_none() {
         return Ok(checks);
     }
     checks.extend(level(&guard));
@@ -22,7 +24,8 @@ pub(super) fn checks(agent: AgentId, layout: &Layout) -> anyhow::Result<Vec<Chec
         Check::doubtful(agent.title(), newer, remedy)
     }));
     checks.extend(foreign(&guard, layout));
-    let hook = guard.user_hook.or_else(|| guard.machine_hooks.into_iter().next());
+    let by_plugin = guard.plugin.map(|plugin| plugin.hook);
+    let hook = guard.user_hook.or_else(|| guard.machine_hooks.into_iter().next()).or(by_plugin);
     if let Some(hook) = hook.filter(|hook| is_executable(Path::new(&hook.program))) {
         checks.push(canary::send(agent, &hook));
     }
@@ -58,6 +61,7 @@ fn registered(guard: &Guard) -> Vec<Check> {
 fn check(title: &str, fault: &Fault) -> Check {
     match fault {
         Fault::NotRegistered(_) => Check::bad(title, "is on this machine and not guarded", fault.remedy()),
+        Fault::PluginUnseen(..) => Check::doubtful(title, fault.what(), fault.remedy()),
         Fault::OtherHome(_) => Check::doubtful(title, fault.what(), fault.remedy()),
         Fault::Distrusted(..) if !fault.is_gap() => Check::doubtful(title, fault.what(), fault.remedy()),
         Fault::Unreadable(..)
@@ -82,11 +86,23 @@ fn level(guard: &Guard) -> Vec<Check> {
         let what = "registered for the machine and for you: every call is judged twice";
         checks.push(Check::doubtful(title, what, format!("castellan uninstall {}", agent.word())));
     }
+    checks.extend(guard.plugin.as_ref().map(|plugin| by_plugin(guard, plugin)));
     if guard.can_be_switched_off() {
         let what = "registered for you alone: a repository can switch it off";
         checks.push(Check::doubtful(title, what, firmer(agent)));
     }
     checks
+}
+
+/// Checks the hooks of castellan's own plugin.
+fn by_plugin(guard: &Guard, plugin: &OfPlugin) -> Check {
+    let (title, file) = (guard.agent.title(), plugin.file.display());
+    if guard.for_user || guard.for_machine {
+        let what = format!("registered by a plugin, too (`{file}`): every call is judged twice");
+        let remedy = uninstall_own_plugin(guard.agent).unwrap_or("remove the plugin");
+        return Check::doubtful(title, what, format!("{remedy}; install castellan-commands in its place"));
+    }
+    Check::good(title, format!("registered by a plugin, in `{file}`"))
 }
 
 /// Returns the remedy that keeps a repository from disabling hooks.

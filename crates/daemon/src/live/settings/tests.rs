@@ -141,9 +141,9 @@ fn hooks_of_others_are_told() {
     assert_eq!(place.settings.unguarded().as_deref(), Some("no settings of it register castellan's hook"));
     place.check("own/settings.json", "{}", &[]);
     // castellan's own hook, but for another daemon.
-    place.settings.own = Own { hook: None, paths: vec!["/another".to_owned()] };
+    place.settings.own = Own { paths: vec!["/another".to_owned()], ..Own::default() };
     place.check("own/settings.json", &ours(), &reported);
-    place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
+    place.settings.own = Own { paths: vec!["/h".to_owned()], ..Own::default() };
     assert_eq!(place.settings.foreign(), []);
     assert_eq!(place.settings.unguarded(), None);
 }
@@ -151,7 +151,7 @@ fn hooks_of_others_are_told() {
 #[test]
 fn a_hook_that_becomes_anothers_is_one_that_is_gone() {
     let mut place = Place::new(AgentId::CLAUDE);
-    place.settings.own = Own { hook: None, paths: vec!["/h".to_owned()] };
+    place.settings.own = Own { paths: vec!["/h".to_owned()], ..Own::default() };
     place.check("own/settings.json", &ours(), &[]);
     let reported = [
         "own/settings.json: castellan's hook is not in it any more",

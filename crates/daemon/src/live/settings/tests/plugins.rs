@@ -205,3 +205,72 @@ fn a_file_of_a_plugin_that_cannot_be_read_may_register_any_hook() {
     let foreign = place.foreign();
     assert!(foreign.len() == 1 && foreign[0].starts_with("it cannot be told what is in it: "), "{foreign:?}");
 }
+
+/// The hooks of castellan's own plugin, in a home with a daemon whose hook is a file of the test.
+fn with_own_plugin(program: &str) -> Place {
+    let mut place = with_plugin();
+    let hook = place.dir.path().join("castellan/castellan-hook");
+    place.write("castellan/castellan-hook", "the hook");
+    place.settings.own = Own { hook: Some(real(&hook).unwrap()), ..Own::default() };
+    for root in ["own/plugins/cache/guard", "market/guard"] {
+        place.write(&format!("{root}/bin/castellan-hook"), program);
+        let hooks = agents::own_plugin_hooks(AgentId::CLAUDE, "own").unwrap();
+        place.write(&format!("{root}/hooks/hooks.json"), &hooks);
+    }
+    place.settings.look();
+    place
+}
+
+#[test]
+fn castellans_own_plugin_registers_its_hook_while_it_is_on() {
+    let mut place = with_own_plugin("the hook");
+    assert_eq!(place.foreign(), Vec::<String>::new(), "a copy of the program is castellan's own");
+    let files = |place: &Place| place.settings.said.registering.len();
+    assert_eq!(files(&place), 0, "no settings enable it");
+    place.check("own/settings.json", r#"{"enabledPlugins":{"guard@local":true}}"#, &[]);
+    assert_eq!(files(&place), 2, "the installed copy and its source");
+    let found = place.settings.in_plugins();
+    let programs: Vec<&str> = found.iter().map(|(_, hook, _)| hook.program.as_str()).collect();
+    let program = |root: &str| place.dir.path().join(root).join("bin/castellan-hook").display().to_string();
+    assert_eq!(programs, [program("market/guard"), program("own/plugins/cache/guard")]);
+    assert!(found.iter().all(|(_, _, is_on)| *is_on));
+    // A repository's settings win.
+    place.write("repo/.claude/settings.json", r#"{"enabledPlugins":{"guard@local":false}}"#);
+    let changes = place.settings.look();
+    let off = |change: &SettingsChange| matches!(change, SettingsChange::HooksOff { .. });
+    assert!(changes.iter().filter(|change| off(change)).count() == 2, "{changes:?}");
+    assert!(place.settings.in_plugins().iter().all(|(_, _, is_on)| !is_on));
+}
+
+#[test]
+fn another_program_with_the_name_of_castellans_hook_is_foreign() {
+    for program in ["another", "the hool", "the hook, and more"] {
+        let place = with_own_plugin(program);
+        assert_eq!(place.settings.said.registering.len(), 0);
+        assert!(place.foreign().len() >= 2, "{program}: {:?}", place.foreign());
+        // Repaired, it is castellan's again, also without another change.
+        for root in ["own/plugins/cache/guard", "market/guard"] {
+            place.write(&format!("{root}/bin/castellan-hook"), "the hook");
+        }
+        assert_eq!(place.foreign(), Vec::<String>::new(), "{program}");
+    }
+}
+
+#[test]
+fn the_settings_of_codex_do_not_show_that_a_plugin_is_on() {
+    let mut place = Place::new(AgentId::CODEX);
+    place.write("castellan-hook", "the hook");
+    place.settings.own =
+        Own { hook: Some(real(&place.dir.path().join("castellan-hook")).unwrap()), ..Own::default() };
+    let root = "own/plugins/cache/castellan/castellan/0.1.0";
+    place.write(&format!("{root}/bin/castellan-hook"), "the hook");
+    place.write(
+        &format!("{root}/hooks/hooks.json"),
+        &agents::own_plugin_hooks(AgentId::CODEX, "own").unwrap(),
+    );
+    place.settings.look();
+    assert_eq!(place.foreign(), Vec::<String>::new());
+    assert_eq!(place.settings.said.registering.len(), 0);
+    assert!(place.settings.in_plugins().iter().all(|(_, _, is_on)| !is_on));
+    assert_eq!(place.settings.in_plugins().len(), 1);
+}
