@@ -3,6 +3,8 @@
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
+use castellan_agents::{AgentId, own_plugin_hooks};
+use castellan_wire::HomeArgument;
 
 use crate::build::{cargo, target};
 use crate::root;
@@ -51,6 +53,18 @@ const DOCUMENTS: &[Document] = &[
     Document {
         file: "crates/hook/src/failure/table.rs",
         maker: Maker::Function(castellan_agents::hook_table),
+    },
+    Document {
+        file: "plugins/claude/castellan/hooks/hooks.json",
+        maker: Maker::Function(|| plugin_hooks(AgentId::CLAUDE)),
+    },
+    Document {
+        file: "plugins/codex/castellan/hooks/hooks.json",
+        maker: Maker::Function(|| plugin_hooks(AgentId::CODEX)),
+    },
+    Document {
+        file: "plugins/gemini/castellan/hooks/hooks.json",
+        maker: Maker::Function(|| plugin_hooks(AgentId::GEMINI)),
     },
     Document { file: "docs/decisions.md", maker: Maker::Part(castellan_policy::stage_table) },
     Document {
@@ -127,6 +141,11 @@ impl Document {
         let made = String::from_utf8(output.stdout).with_context(|| format!("{program} wrote no text"))?;
         Ok(format!("{head}{made}"))
     }
+}
+
+/// Returns the hooks of castellan's plugin for an agent, for each user's own home.
+fn plugin_hooks(agent: AgentId) -> String {
+    own_plugin_hooks(agent, &HomeArgument::Own.to_string()).unwrap_or_default()
 }
 
 /// Replaces the part between the two comments; `None` if the text lacks them.
