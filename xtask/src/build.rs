@@ -15,20 +15,29 @@ pub(crate) struct Built {
 
 /// Builds the release binaries. Links the hook statically if possible: shared libraries add half of its run time.
 pub(crate) fn release() -> anyhow::Result<Built> {
-    cargo(&["build", "--release", "--package", "castellan-cli"], "")?;
-    let hook = small_static("castellan-hook", "castellan-hook")?;
-    let launcher = small_static("castellan-launcher", "castellan-sandbox")?;
+    release_with("")
+}
+
+/// Builds them with additional compiler flags.
+pub(crate) fn release_with(flags: &str) -> anyhow::Result<Built> {
+    cargo(&["build", "--release", "--package", "castellan-cli"], flags)?;
+    let hook = small_static_with("castellan-hook", "castellan-hook", flags)?;
+    let launcher = small_static_with("castellan-launcher", "castellan-sandbox", flags)?;
     Ok(Built { castellan: target()?.join("release/castellan"), hook, launcher })
 }
 
 /// Builds a small program of a package, as the hook or the launcher.
 pub(crate) fn small_static(package: &str, program: &str) -> anyhow::Result<PathBuf> {
+    small_static_with(package, program, "")
+}
+
+fn small_static_with(package: &str, program: &str, flags: &str) -> anyhow::Result<PathBuf> {
     let host = host_triple()?;
     let build = ["build", "--profile", "release-hook", "--package", package, "--target", &host];
-    let flags = if cfg!(target_os = "linux") { "-C target-feature=+crt-static" } else { "" };
-    if let Err(error) = cargo(&build, flags) {
+    let fixed = if cfg!(target_os = "linux") { "-C target-feature=+crt-static" } else { "" };
+    if let Err(error) = cargo(&build, format!("{fixed} {flags}").trim()) {
         eprintln!("xtask: {package} cannot be linked statically here ({error:#}); linking it dynamically");
-        cargo(&build, "")?;
+        cargo(&build, flags)?;
     }
     Ok(target()?.join(host).join("release-hook").join(program))
 }
@@ -40,6 +49,12 @@ pub(crate) fn cargo(arguments: &[&str], flags: &str) -> anyhow::Result<()> {
     if !flags.is_empty() {
         command.env("RUSTFLAGS", flags);
     }
+    // C code of dependencies names its files in messages, too.
+    let maps = flags.split(' ').filter_map(|flag| flag.strip_prefix("--remap-path-prefix="));
+    let maps: Vec<String> = maps.map(|map| format!("-ffile-prefix-map={map}")).collect();
+    if !maps.is_empty() {
+        command.env("CFLAGS", maps.join(" ")).env("CXXFLAGS", maps.join(" "));
+    }
     let status = command.status().context("cargo cannot be started")?;
     ensure!(status.success(), "cargo {} failed", arguments.join(" "));
     Ok(())
@@ -49,7 +64,8 @@ pub(crate) fn target() -> anyhow::Result<PathBuf> {
     Ok(std::env::var_os("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from))
 }
 
-fn host_triple() -> anyhow::Result<String> {
+/// Returns Rust's name of this platform.
+pub(crate) fn host_triple() -> anyhow::Result<String> {
     let output = Command::new("rustc").arg("-vV").output().context("rustc cannot be started")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));

@@ -9,6 +9,7 @@ mod build;
 mod conformance;
 mod corpus;
 mod dependencies;
+mod dist;
 mod fuzz;
 mod generate;
 mod install;
@@ -29,6 +30,12 @@ usage: cargo xtask COMMAND
 
   install [--prefix DIR] [--home DIR] [--agent NAME]... [--no-agents] [--mode MODE] [--managed] [--launchers]
           builds release binaries, puts them into DIR/bin (default ~/.local/bin), installs and runs the doctor
+  dist [--debug | --programs DIR [--platform TRIPLE]] [--out DIR]
+          makes the packages in DIR (default target/dist): an archive with an install script, a Debian package, the plugins of
+          Claude Code and Codex, the extension of Gemini CLI, a bill of materials. Without options it builds release programs;
+          with --programs it packs ready ones
+  dist --check [--debug]
+          builds and packs the commit twice, in two folders, and compares every byte
   test [SUITE]...
           runs every test suite, or those named, whole: lint unit e2e agents attacks sandbox fuzz plans lockdown walks; without
           a name no sandbox, fuzz, plans, lockdown or walks, and one fifth of agents
@@ -174,6 +181,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["same", rest @ ..] => same::run(rest),
         ["layers"] => layers::check(),
         ["check-macos", rest @ ..] => macos::check(rest),
+        ["dist", rest @ ..] => dist::run(rest),
         ["dependencies"] => dependencies::check(),
         ["lines", rest @ ..] => lines::report(rest),
         ["plain", paths @ ..] => plain::report(paths),

@@ -1,0 +1,193 @@
+//! The crates that are linked into castellan's programs, from `cargo metadata` and `Cargo.lock`. Must not know how they
+//! are listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+
+use super::programs::PROGRAMS;
+use crate::root;
+
+/// A crate that is linked.
+#[derive(Debug, Clone)]
+pub(super) struct Linked {
+    pub(super) name: String,
+    pub(super) version: String,
+    /// A licence expression of SPDX.
+    pub(super) licence: String,
+    pub(super) authors: Vec<String>,
+    /// The folder of its source, with its licence texts.
+    pub(super) folder: PathBuf,
+    /// SHA-256 of its package, in hexadecimal; `None` for castellan's own crates.
+    pub(super) checksum: Option<String>,
+    /// Name and version of each crate that it links.
+    pub(super) needs: BTreeSet<(String, String)>,
+}
+
+impl Linked {
+    /// The name of the crate in a software bill of materials.
+    pub(super) fn purl(&self) -> String {
+        purl(&self.name, &self.version)
+    }
+}
+
+/// Returns the package URL of a crate.
+pub(super) fn purl(name: &str, version: &str) -> String {
+    format!("pkg:cargo/{name}@{version}")
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    version: String,
+    license: Option<String>,
+    authors: Vec<String>,
+    manifest_path: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dep>,
+}
+
+#[derive(Deserialize)]
+struct Dep {
+    pkg: String,
+    dep_kinds: Vec<DepKind>,
+}
+
+#[derive(Deserialize)]
+struct DepKind {
+    /// `None`: linked; else `build` or `dev`.
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Lock {
+    package: Vec<Locked>,
+}
+
+#[derive(Deserialize)]
+struct Locked {
+    name: String,
+    version: String,
+    checksum: Option<String>,
+}
+
+/// Returns the crates that are linked into the programs on a platform, by name and version.
+pub(super) fn linked(platform: &str) -> anyhow::Result<Vec<Linked>> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", platform])
+        .current_dir(root()?)
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("cargo metadata cannot be started")?;
+    ensure!(output.status.success(), "cargo metadata failed");
+    let metadata: Metadata =
+        serde_json::from_slice(&output.stdout).context("cargo metadata in another form")?;
+    let lock = root()?.join("Cargo.lock");
+    let lock: Lock = toml::from_str(&std::fs::read_to_string(lock)?).context("Cargo.lock in another form")?;
+    of(&metadata, &lock)
+}
+
+fn of(metadata: &Metadata, lock: &Lock) -> anyhow::Result<Vec<Linked>> {
+    let packages: BTreeMap<&str, &Package> =
+        metadata.packages.iter().map(|package| (package.id.as_str(), package)).collect();
+    let nodes: BTreeMap<&str, &Node> =
+        metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+    let is_program = |package: &&&Package| PROGRAMS.iter().any(|(_, name)| *name == package.name);
+    let mut to_do: Vec<&str> =
+        packages.values().filter(is_program).map(|package| package.id.as_str()).collect();
+    ensure!(to_do.len() == PROGRAMS.len(), "the packages of castellan's programs are not in the workspace");
+    let mut found = BTreeMap::new();
+    while let Some(id) = to_do.pop() {
+        let package = packages.get(id).with_context(|| format!("{id} is unknown"))?;
+        let key = (package.name.clone(), package.version.clone());
+        if found.contains_key(&key) {
+            continue;
+        }
+        let needs = needs_of(nodes.get(id).copied());
+        let named = needs.iter().filter_map(|id| packages.get(id));
+        let named = named.map(|package| (package.name.clone(), package.version.clone())).collect();
+        to_do.extend(needs);
+        let linked =
+            read(package, named, lock).with_context(|| format!("{} {}", package.name, package.version))?;
+        found.insert(key, linked);
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Returns the ids of what is linked, not what only builds or tests it.
+fn needs_of(node: Option<&Node>) -> Vec<&str> {
+    let deps = node.into_iter().flat_map(|node| &node.deps);
+    let is_linked = |dep: &&Dep| dep.dep_kinds.iter().any(|kind| kind.kind.is_none());
+    deps.filter(is_linked).map(|dep| dep.pkg.as_str()).collect()
+}
+
+fn read(package: &Package, needs: BTreeSet<(String, String)>, lock: &Lock) -> anyhow::Result<Linked> {
+    let is_locked = |locked: &&Locked| locked.name == package.name && locked.version == package.version;
+    let locked = lock.package.iter().find(is_locked).context("not in Cargo.lock")?;
+    let licence = package.license.as_deref().context("no licence")?;
+    Ok(Linked {
+        name: package.name.clone(),
+        version: package.version.clone(),
+        // The former way to write it.
+        licence: licence.replace(" / ", " OR ").replace('/', " OR "),
+        authors: package.authors.clone(),
+        folder: package.manifest_path.parent().context("no folder")?.to_owned(),
+        checksum: locked.checksum.clone(),
+        needs,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_builds_or_tests_a_program_is_not_linked() {
+        let package = |name: &str, licence: &str| {
+            format!(
+                r#"{{"id":"{name}","name":"{name}","version":"1.0.0","license":"{licence}","authors":[],"manifest_path":"/r/{name}/Cargo.toml"}}"#
+            )
+        };
+        let packages = ["castellan-cli", "castellan-hook", "castellan-launcher", "a", "b", "c", "d"]
+            .map(|name| package(name, "MIT/Apache-2.0"))
+            .join(",");
+        let dep = |name: &str, kind: &str| format!(r#"{{"pkg":"{name}","dep_kinds":[{{"kind":{kind}}}]}}"#);
+        let nodes = format!(
+            r#"{{"id":"castellan-cli","deps":[{},{},{}]}},{{"id":"a","deps":[{}]}}"#,
+            dep("a", "null"),
+            dep("b", "\"build\""),
+            dep("d", "\"dev\""),
+            dep("c", "null")
+        );
+        let metadata = format!(r#"{{"packages":[{packages}],"resolve":{{"nodes":[{nodes}]}}}}"#);
+        let metadata: Metadata = serde_json::from_str(&metadata).unwrap();
+        let locked =
+            |name: &str| Locked { name: name.to_owned(), version: "1.0.0".to_owned(), checksum: None };
+        let lock = Lock { package: metadata.packages.iter().map(|package| locked(&package.name)).collect() };
+        let found = of(&metadata, &lock).unwrap();
+        let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["a", "c", "castellan-cli", "castellan-hook", "castellan-launcher"]);
+        assert!(found.iter().all(|one| one.licence == "MIT OR Apache-2.0"));
+        let of_a = found.first().unwrap();
+        assert_eq!(of_a.needs, BTreeSet::from([("c".to_owned(), "1.0.0".to_owned())]));
+    }
+}
