@@ -138,11 +138,13 @@ const SUITES: &[Suite] = &[
     },
     Suite {
         name: "service",
-        minutes: 15,
+        minutes: 25,
         when: When::Named,
         steps: &[
+            Step::Clients,
             Step::Run("cargo build --workspace"),
             Step::Run("cargo test --workspace --test service -- --test-threads=1 --nocapture"),
+            Step::Run("cargo test --workspace --test packages -- --test-threads=1"),
         ],
     },
     Suite {

@@ -62,7 +62,8 @@ impl Place {
         let path = format!("{}:{}", self.home.bin().display(), std::env::var("PATH").unwrap_or_default());
         command.env("PATH", path).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
         command.env("DISABLE_AUTOUPDATER", "1").env("IS_SANDBOX", "1");
-        if let Some(data) = self.home.castellan().parent() {
+        // castellan's home of the tests is the default one. That of a whole plugin is the user's own.
+        if let Some(data) = self.home.castellan().parent().filter(|_| self.home.castellan().exists()) {
             command.env("XDG_DATA_HOME", data);
         }
         command
@@ -150,7 +151,7 @@ fn the_command_why_explains_a_request() -> Result<()> {
     let (model, done) = place.play("default", &format!("/castellan-commands:castellan-why {id}"), turns)?;
     ensure!(heard(&model).contains(&format!("The request id is \\\"{id}\\\"")), "{}", heard(&model));
     let told = result(&model, "0-0-0", &done)?;
-    ensure!(told.contains("Test deny") && told.contains("touch forbidden-file"), "{told}");
+    ensure!(told.contains("Test deny") && told.contains(&id), "{told}");
     Ok(())
 }
 
@@ -163,14 +164,17 @@ fn skill(name: &str) -> Block {
 fn the_skill_explain_denial_reads_the_denied_call() -> Result<()> {
     let Some(place) = Place::with_commands()? else { return Ok(()) };
     let id = place.denied()?;
-    let turns =
-        vec![vec![skill("castellan-explain-denial")], vec![Claude.shell(&format!("castellan why {id}"))]];
+    let commands = [format!("castellan why {id}"), "castellan explain 'rm -rf build'".to_owned()];
+    let mut turns = vec![vec![skill("castellan-explain-denial")]];
+    turns.extend(commands.iter().map(|command| vec![Claude.shell(command)]));
     let (model, done) = place.play("bypassPermissions", "explain what was denied", turns)?;
     let text = heard(&model);
     ensure!(text.contains("Explain why castellan denied or asked about a call"), "the skill is offered");
     ensure!(text.contains("Trust the effects that castellan shows"), "the skill is loaded: {done:?}");
     let told = result(&model, "0-1-0", &done)?;
     ensure!(told.contains("Test deny"), "{told}");
+    let told = result(&model, "0-2-0", &done)?;
+    ensure!(told.contains("delete") && told.contains("build"), "{told}");
     Ok(())
 }
 
@@ -239,7 +243,7 @@ fn the_skill_write_rule_drafts_a_rule_that_passes_its_cases() -> Result<()> {
     let (model, done) = place.play("bypassPermissions", "write a rule", turns)?;
     ensure!(heard(&model).contains("You draft the rule. Only the user puts it in force"), "{done:?}");
     let told = |number: usize| result(&model, &format!("0-{number}-0"), &done);
-    ensure!(told(3)?.contains("Test deny"), "{}", told(3)?);
+    ensure!(told(3)?.contains("built-in/self.yaml"), "{}", told(3)?);
     ensure!(told(4)?.contains("no problems"), "{}", told(4)?);
     ensure!(told(5)?.contains("each decided as it says"), "{}", told(5)?);
     ensure!(!told(6)?.contains("error:"), "{}", told(6)?);
@@ -261,6 +265,7 @@ fn the_whole_plugin_guards_alone() -> Result<()> {
     let told = result(&model, "0-2-0", &done)?;
     ensure!(told.contains("Test deny"), "{told}");
     let castellan = place.archive.join("castellan/bin/castellan");
+    // As the user, whose home is the one that `own` means.
     let castellan = |arguments: &[&str]| -> Result<Finished> {
         Running::start(place.home.command(&castellan).args(arguments))?.finish(AGENT_LIMIT)
     };
