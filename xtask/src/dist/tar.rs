@@ -83,7 +83,7 @@ pub(super) fn ar(files: &[(&str, Vec<u8>)], time: u64) -> anyhow::Result<Vec<u8>
     for (name, bytes) in files {
         ensure!(name.len() <= 16, "`{name}` is too long for an ar");
         let size = bytes.len();
-        write!(out, "{name:<16}{time:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, "100644")?;
+        writeln!(out, "{name:<16}{time:<12}{:<6}{:<6}{:<8}{size:<10}`", 0, 0, "100644")?;
         out.extend_from_slice(bytes);
         if size % 2 == 1 {
             out.push(b'\n');
