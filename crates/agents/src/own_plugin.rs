@@ -47,7 +47,7 @@ mod tests {
         ] {
             let read = read_hook_file(agent, &PLUGIN_HOOKS, &own_plugin_hooks(agent, "own").unwrap());
             let hook = HookCommand { program: format!("{root}/bin/castellan-hook"), home: "own".to_owned() };
-            assert_eq!(read.ours, [hook.clone()], "{agent:?}");
+            assert_eq!(read.ours, std::slice::from_ref(&hook), "{agent:?}");
             assert_eq!((read.foreign, read.unread), (Vec::new(), None), "{agent:?}");
             assert_eq!(program_in_plugin(agent, &hook.program, "/p"), "/p/bin/castellan-hook");
         }

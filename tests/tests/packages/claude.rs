@@ -89,10 +89,10 @@ impl Place {
         ensure!(told.contains("the test denies"), "{told}");
         ensure!(!self.home.workspace().join("forbidden-file").exists());
         let records = self.home.records()?;
-        let ids = records
+        let mut ids = records
             .iter()
             .filter_map(|record| record["call"]["request"].as_str().or(record["request"].as_str()));
-        Ok(ids.last().with_context(|| format!("no request id: {records:#?}"))?.to_owned())
+        Ok(ids.next_back().with_context(|| format!("no request id: {records:#?}"))?.to_owned())
     }
 }
 

@@ -26,7 +26,7 @@ fn install(agent: Agent, home: &Home, plugin: &str) -> Result<Option<std::path::
             ["plugin", "marketplace", "add", &folder].map(str::to_owned).to_vec(),
             vec!["plugin".into(), "add".into(), format!("{plugin}@castellan")],
         ],
-        _ => vec![vec![
+        Agent::Claude | Gemini | Agent::Qwen => vec![vec![
             "extensions".into(),
             "install".into(),
             format!("{folder}/{plugin}"),
