@@ -117,8 +117,13 @@ mod tests {
                     continue;
                 }
                 let text = String::from_utf8_lossy(&entry.bytes).into_owned();
+                // `castellan stopped a call` names no command.
+                let is_named = |word: &str| {
+                    let mut after = text.split(word).skip(1);
+                    after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+                };
                 for word in LOOSENING {
-                    assert!(!text.contains(word), "{path} names `{word}`");
+                    assert!(!is_named(word), "{path} names `{word}`");
                 }
             }
         }
