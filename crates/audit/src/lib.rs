@@ -38,7 +38,7 @@ pub use error::AuditError;
 pub use follow::Follower;
 pub use log::{Config, Log, Status};
 pub use newer::newer_format;
-pub use read::{Broken, Entry, Filter, Reading, answer_to, last_control, last_files, read};
+pub use read::{Broken, Entry, Filter, Reading, answer_to, calls_since, last_control, last_files, read};
 pub use record::{
     CallRecord, ControlRecord, Cut, FailureRecord, FileRecord, FindingRecord, GapRecord, MarkRecord,
     ObligationRecord, Record, RecoveryRecord, RetentionRecord, ScriptRecord, SessionRecord, Stream,

@@ -123,6 +123,63 @@ pub fn last_control(
     Ok(None)
 }
 
+/// Visits the calls since a time, with the number and time of each, in no order. Reads only the newest `bytes` of each stream.
+/// Returns false if these may not have all calls since then.
+pub fn calls_since(
+    dir: &Path,
+    since: SystemTime,
+    bytes: u64,
+    mut visit: impl FnMut(u64, SystemTime, &CallRecord),
+) -> Result<bool, AuditError> {
+    let mut is_whole = true;
+    for stream in Stream::ALL {
+        let mut left = bytes;
+        for (name, file) in open_all(dir, stream)?.into_iter().rev() {
+            let size = file.metadata().map_err(AuditError::io("read", &dir.join(&name)))?.size();
+            let mut is_older = false;
+            let visited = calls_at_end(file, size.min(left), |seq, time, call| match time >= since {
+                true => visit(seq, time, call),
+                false => is_older = true,
+            });
+            visited.map_err(AuditError::io("read", &dir.join(&name)))?;
+            if is_older {
+                break;
+            }
+            if size > left {
+                is_whole = false;
+                break;
+            }
+            left = left.saturating_sub(size);
+        }
+    }
+    Ok(is_whole)
+}
+
+/// Visits the calls in the last `bytes` of a segment.
+fn calls_at_end(
+    file: File,
+    bytes: u64,
+    mut visit: impl FnMut(u64, SystemTime, &CallRecord),
+) -> io::Result<()> {
+    let size = file.metadata()?.size();
+    let mut lines = Lines::new(file);
+    // This offset is most likely inside a line; the rest of that line is no record.
+    lines.skip_to(size.saturating_sub(bytes))?;
+    loop {
+        let line = match lines.next_line() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
+            Err(error) => return Err(error),
+        };
+        if line::is_of_type(line, "call")
+            && let Ok(Some((seq, time, Record::Call(call)))) = line::parse(line)
+        {
+            visit(seq, time, &call);
+        }
+    }
+}
+
 /// Returns the answer to a session's call with the agent's id `use_id`, if the last records contain it.
 pub fn answer_to(dir: &Path, agent: &str, session: &str, use_id: &str) -> Result<Option<String>, AuditError> {
     for stream in Stream::ALL {
@@ -141,25 +198,13 @@ pub fn answer_to(dir: &Path, agent: &str, session: &str, use_id: &str) -> Result
 
 /// Returns the last answer in a segment to a call that `is_meant` accepts.
 fn answer_in(file: File, is_meant: impl Fn(&CallRecord) -> bool) -> io::Result<Option<String>> {
-    let size = file.metadata()?.size();
-    let mut lines = Lines::new(file);
-    // This offset is most likely inside a line; the rest of that line is no record.
-    lines.skip_to(size.saturating_sub(ANSWER_BYTES))?;
     let mut answer = None;
-    loop {
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(answer),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
-            Err(error) => return Err(error),
-        };
-        if line::is_of_type(line, "call")
-            && let Ok(Some((_, _, Record::Call(call)))) = line::parse(line)
-            && is_meant(&call)
-        {
-            answer = Some(call.answer.into());
+    calls_at_end(file, ANSWER_BYTES, |_, _, call| {
+        if is_meant(call) {
+            answer = Some(call.answer.as_str().to_owned());
         }
-    }
+    })?;
+    Ok(answer)
 }
 
 /// Reads from the newest segment backwards until the limit is reached.

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use castellan_audit::{
-    CallRecord, Config, ControlRecord, Filter, FindingRecord, Follower, Record, Stream, last_files, read,
+    CallRecord, Config, ControlRecord, Filter, FindingRecord, Follower, Record, Stream, calls_since,
+    last_files, read,
 };
 use serde_json::Value as Json;
 
@@ -150,6 +151,32 @@ fn a_call_without_the_newer_keys_is_read() {
         ..FindingRecord::default()
     };
     assert_eq!(call, CallRecord { verdict: "deny".into(), findings: vec![finding], ..CallRecord::default() });
+}
+
+/// Returns the numbers of the calls since a time in the newest bytes, and whether these are all.
+fn recent(dir: &TestDir, since: u64, bytes: u64) -> (Vec<u64>, bool) {
+    let mut numbers = Vec::new();
+    let is_whole = calls_since(dir.path(), at(since), bytes, |seq, _, _| numbers.push(seq)).unwrap();
+    numbers.sort_unstable();
+    (numbers, is_whole)
+}
+
+#[test]
+fn only_the_newest_bytes_are_searched_for_calls() {
+    let dir = TestDir::new();
+    let log = dir.open(Config { routine_segments: 1000, ..small() });
+    for second in 1..=60 {
+        log.append(&call(if second % 3 == 0 { "deny" } else { "allow" }), at(second)).unwrap();
+    }
+    assert!(dir.closed(Stream::Routine).len() > 3);
+    let whole = u64::MAX;
+    assert_eq!(recent(&dir, 0, whole), ((1..=60).collect(), true));
+    assert_eq!(recent(&dir, 31, whole), ((31..=60).collect(), true));
+    assert_eq!(recent(&dir, 61, whole), (Vec::new(), true));
+    // Enough for the newest calls, so the time decides.
+    assert_eq!(recent(&dir, 59, 4096), (vec![59, 60], true));
+    let (found, is_whole) = recent(&dir, 0, 4096);
+    assert!(!is_whole && found.len() < 60 && found.last() == Some(&60), "{found:?}");
 }
 
 /// A log written by castellan 0.1.0: it is read, its chain verifies, and the present daemon continues it.
