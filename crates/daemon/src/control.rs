@@ -29,7 +29,9 @@ pub use self::pause::PauseStatus;
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
-pub use self::status::{OutsideStatus, SocketsOf, StatusReport, UnguardedAgent, VerdictCounts};
+pub use self::status::{
+    OutsideStatus, QuarterCalls, RecentCalls, SocketsOf, StatusReport, UnguardedAgent, VerdictCounts,
+};
 pub use self::undo::{
     KeepReport, ListedCheckpoint, MarkedFiles, ShownCheckpoint, ShownDifference, ShownSide, UndoReport,
     UndoStatus, UnseenFiles,

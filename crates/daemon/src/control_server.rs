@@ -20,12 +20,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use castellan_audit::Record;
 use castellan_event::{Mode, UnknownWord};
 use castellan_files::write_private;
-use castellan_policy::Presence;
+use castellan_policy::{Presence, SandboxMode};
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
 pub(crate) use self::connections::Connections;
@@ -387,7 +387,11 @@ impl ControlServer {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sockets: if self.is_managed { SocketsOf::Manager } else { SocketsOf::Daemon },
+            user: Some(rustix::process::geteuid().as_raw()),
             mode: terms.mode.as_str().to_owned(),
+            since_s: judge.since().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
+            profile: terms.policy.settings().profile.to_string(),
+            requires_sandbox: terms.policy.settings().sandbox.mode == SandboxMode::Require,
             policy: terms.policy.hash().to_owned(),
             policy_origin: origin.as_str().to_owned(),
             awaits_organisation,
@@ -402,6 +406,7 @@ impl ControlServer {
             workspaces: judge.decided_workspaces().len(),
             uptime_s: self.started.elapsed().as_secs(),
             verdicts: judge.tally().verdicts(),
+            recent: judge.recent().calls(),
             failures,
             last_failure,
             refused,

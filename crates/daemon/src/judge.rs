@@ -62,6 +62,7 @@ use crate::outside::Outside;
 use crate::peers::{AgentProcess, Peers, Sender};
 use crate::plans::Plans;
 use crate::prompts::Prompts;
+use crate::recent::Recent;
 use crate::record;
 use crate::requests::Over;
 use crate::reviews::Reviews;
@@ -90,6 +91,9 @@ pub(crate) struct Judge {
     /// castellan's own files.
     own: Vec<String>,
     tally: Tally,
+    recent: Recent,
+    /// The time of the start, or of the last change of the mode or pause.
+    since: Mutex<SystemTime>,
     plans: Plans,
     peers: Arc<Peers>,
     prompts: Prompts,
@@ -127,6 +131,8 @@ impl Judge {
             seen_texts: record::SeenTexts::default(),
             own,
             tally: Tally::default(),
+            recent: Recent::default(),
+            since: Mutex::new(wall()),
             plans,
             peers,
             prompts,
@@ -273,6 +279,21 @@ impl Judge {
         &self.tally
     }
 
+    /// Returns the counts of the last day.
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
+    /// Returns the time of the start, or of the last change of the mode or pause.
+    pub(crate) fn since(&self) -> SystemTime {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a change of the mode or pause.
+    fn begin_anew(&self) {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = wall();
+    }
+
     /// Records a failure that concerns no call; `code` is a stable word. If the record fails too, the status shows it.
     pub(crate) fn fail(&self, code: &str, message: &str) {
         self.tally.failed(message);
@@ -303,9 +324,11 @@ impl Judge {
 
     /// Writes a record.
     pub(crate) fn append(&self, record: &Record) -> Result<(), AuditError> {
-        let appended = self.log.append(record, wall());
-        if appended.is_err() {
-            self.seen_texts.forget();
+        let now = wall();
+        let appended = self.log.append(record, now);
+        match &appended {
+            Ok(_) => self.recent.add(record, now),
+            Err(_) => self.seen_texts.forget(),
         }
         appended.map(|_sequence| ())
     }

@@ -49,6 +49,7 @@ mod profiles;
 mod projects;
 mod prompts;
 mod readers;
+mod recent;
 mod record;
 mod recorded;
 mod refusals;
@@ -84,9 +85,9 @@ pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
     KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, PauseStatus,
-    PendingCall, PlanFor, ProjectFiles, RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall,
-    ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf, StatusReport, TrustDecision,
-    UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
+    PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote, RunStatus,
+    SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf,
+    StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

@@ -79,6 +79,12 @@ pub(crate) const EXECUTABLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Time that `castellan` waits for a control response: longer than a stop, which waits for calls in flight.
 pub(crate) const CONTROL_ANSWER_TIME: Duration = Duration::from_secs(15);
 
+/// Quarters of an hour whose calls are counted: a local day has up to 25 hours.
+pub(crate) const RECENT_QUARTERS: u64 = 100;
+
+/// Bytes of each stream of the log that a start reads for the calls of the last day: far more than a day's, and a second.
+pub(crate) const RECENT_BYTES_MAX: u64 = 128 * 1024 * 1024;
+
 /// Time from a permitted handover until the next daemon is ready. It loads its rules first: milliseconds.
 pub(crate) const HANDOVER_START_TIME: Duration = Duration::from_secs(10);
 

@@ -106,7 +106,7 @@ impl Judged<'_> {
 }
 
 /// The answer of a call that is pending. A second record has the final answer.
-const WAITING: &str = "hold";
+pub(crate) const WAITING: &str = "hold";
 
 /// The record of a call that has run.
 pub(crate) fn done(done: &Done) -> Record {

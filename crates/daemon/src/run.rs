@@ -178,6 +178,9 @@ fn serve(
     spawn("control", move || of_control.serve(&control_socket))?;
     let monitor = Monitor::new(Arc::clone(&judge));
     spawn("monitor", move || monitor.run())?;
+    let (of_recent, last) = (Arc::clone(&judge), judge.log().status().last_seq);
+    // Before the first call. The status says that the counts are not whole until then.
+    spawn("recent", move || count_before(&of_recent, last))?;
     let server = Server::start(hook_socket, Arc::clone(&judge), peers).map_err(DaemonError::Thread)?;
     if let Some(predecessor) = predecessor
         && let Err(why) = predecessor.serving()
@@ -191,6 +194,13 @@ fn serve(
             Ok(())
         }
         Over::HandOver(successor) => hand_over(&successor, layout, &mut sockets, (&control, &server, &judge)),
+    }
+}
+
+/// Counts the calls of the daemons before: those in the log up to the number `last`.
+fn count_before(judge: &Judge, last: u64) {
+    if let Err(error) = judge.recent().fill(judge.log().dir(), last, wall()) {
+        judge.record_problem("log", &format!("the calls of today before the start are not counted: {error}"));
     }
 }
 

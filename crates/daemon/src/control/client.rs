@@ -3,6 +3,8 @@
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use castellan_wire::{CONTROL_BYTES_MAX, Home, Kind, WireError, connect, read_frame, write_frame};
 use serde_json::Value as Json;
@@ -23,12 +25,13 @@ pub enum ControlError {
     /// No process listens.
     #[error("the daemon is not running: start it with `castellan start`")]
     NotRunning,
-    /// The daemon has accepted the request, but no answer came within these seconds.
+    /// A process listens, but no answer came within this time.
     #[error(
-        "the daemon has not answered within {0} s and may still carry out the request: see `castellan status` and \
-             `castellan log`"
+        "the daemon has not answered within {} s and may still carry out the request: see `castellan status` and \
+             `castellan log`",
+        .0.as_secs_f32()
     )]
-    NoAnswer(u64),
+    NoAnswer(Duration),
     /// The listening process may not be castellan's daemon, with the reason.
     #[error(
         "{0}, so you are not asked for your PIN or password: end that process, or use its own `castellan`"
@@ -87,6 +90,23 @@ impl ControlClient {
         let response = self.ask(&ControlRequest::Status)?;
         let ControlResponse::Status(report) = response else { return Err(no("status")) };
         Ok(*report)
+    }
+
+    /// Asks for the status, and returns [`ControlError::NoAnswer`] after `time`. A daemon that hangs may accept no connection,
+    /// or send its answer byte by byte, so another thread asks. That thread ends with this process.
+    pub fn status_within(&self, time: Duration) -> Result<StatusReport, ControlError> {
+        let (sender, receiver) = channel();
+        let client = self.clone();
+        let asking = std::thread::Builder::new().name("status".into()).spawn(move || {
+            let _ = sender.send(client.status());
+        });
+        asking.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
+        match receiver.recv_timeout(time) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                Err(ControlError::NoAnswer(time))
+            }
+        }
     }
 
     /// Changes the mode.
@@ -436,7 +456,7 @@ impl ControlClient {
 fn unanswered(error: WireError) -> ControlError {
     let is_late = |error: &WireError| matches!(error, WireError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
     if is_late(&error) {
-        return ControlError::NoAnswer(CONTROL_ANSWER_TIME.as_secs());
+        return ControlError::NoAnswer(CONTROL_ANSWER_TIME);
     }
     ControlError::Wire(error)
 }

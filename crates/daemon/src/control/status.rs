@@ -17,8 +17,17 @@ pub struct StatusReport {
     pub version: String,
     /// The process that keeps the sockets.
     pub sockets: SocketsOf,
+    /// The user that the daemon runs as; `None` if the daemon's version does not report it.
+    pub user: Option<u32>,
     /// `enforce`, `monitor` or `passthrough`.
     pub mode: String,
+    /// Seconds since 1970 at which the daemon started, its mode changed or a pause began or ended, whichever was last. 0 if the
+    /// daemon's version does not report it.
+    pub since_s: u64,
+    /// The profile in force.
+    pub profile: String,
+    /// True if the settings in force require a sandbox for each call.
+    pub requires_sandbox: bool,
     /// Hash of the policy in force.
     pub policy: String,
     /// `current`, `last_good` or `missing`.
@@ -55,6 +64,8 @@ pub struct StatusReport {
     pub uptime_s: u64,
     /// Calls judged since the start, by verdict.
     pub verdicts: VerdictCounts,
+    /// Calls of about the last day.
+    pub recent: RecentCalls,
     /// Failures of castellan's own since the start.
     pub failures: u64,
     /// The last failure; empty if there was none.
@@ -129,6 +140,25 @@ pub struct UnguardedAgent {
     pub cwd: String,
     /// The reason why it does not ask.
     pub why: String,
+}
+
+/// Calls of about the last day, also of the daemons before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecentCalls {
+    /// False while the log is not yet read, and if a day's records are too long to read.
+    pub is_whole: bool,
+    /// The quarters of an hour with calls, the oldest first.
+    pub quarters: Vec<QuarterCalls>,
+}
+
+/// Calls of a quarter of an hour.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuarterCalls {
+    /// Its begin, in seconds since 1970.
+    pub begin_s: u64,
+    /// The calls.
+    pub calls: VerdictCounts,
 }
 
 /// Calls by verdict.

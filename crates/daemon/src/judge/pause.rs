@@ -23,12 +23,16 @@ impl Judge {
     /// Pauses for a number of seconds. Returns an error if that cannot be stored; then there is no pause.
     pub(crate) fn pause(&self, seconds: u64) -> Result<(), String> {
         let paused = self.memory().pause(seconds);
+        if paused.is_ok() {
+            self.begin_anew();
+        }
         paused.map_err(|error| format!("the pause could not be stored: {error}"))
     }
 
     /// Ends a pause. An error says that the end is in force, but ends with the daemon.
     pub(crate) fn end_pause(&self) -> Result<(), String> {
         let ended = self.memory().end_pause();
+        self.begin_anew();
         ended.map_err(|error| {
             format!("castellan judges again, but the end of the pause is not stored: {error}")
         })

@@ -72,9 +72,14 @@ impl Judge {
 
     fn swap(&self, change: impl FnOnce(&Terms) -> Terms) {
         let mut terms = self.terms.write().unwrap_or_else(PoisonError::into_inner);
+        let before = terms.mode;
         *terms = Arc::new(change(&terms));
+        let is_other_mode = terms.mode != before;
         drop(terms);
         self.memory().outdate();
+        if is_other_mode {
+            self.begin_anew();
+        }
     }
 
     /// Returns the terms with a trusted workspace's own files below them; `None` if the copy of these cannot be used.
