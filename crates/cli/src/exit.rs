@@ -29,8 +29,12 @@ pub(crate) enum Exit {
 
 /// Each exit with its code and meaning. `--help`, the man page and the documentation use this table.
 pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "done; of `check` and `file check`: allowed, or left to the agent"),
-    (Exit::No, 1, "the answer is no, or problems were found"),
+    (
+        Exit::Done,
+        0,
+        "done; of `check` and `file check`: allowed, or left to the agent; of `status` and `doctor`: protected",
+    ),
+    (Exit::No, 1, "the answer is no, or problems were found; of `status` and `doctor`: not protected"),
     (Exit::Usage, 2, "the command line is wrong"),
     (Exit::NotRunning, 3, "the daemon is not running"),
     (Exit::Refused, 4, "refused: it needs a person at a terminal"),

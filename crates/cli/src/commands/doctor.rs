@@ -1,5 +1,5 @@
 //! `castellan doctor`: checks the whole installation, with a remedy for each problem, and makes a live call through the
-//! hook of each guarded agent.
+//! hook of each guarded agent. Whether castellan protects is judged by [`Protection`], as in `castellan status`.
 
 mod agents;
 mod canary;
@@ -9,12 +9,14 @@ use std::io::Write;
 
 use anyhow::bail;
 use castellan_agents::{AgentId, HookCommand};
-use clap::builder::styling::Style;
 use serde_json::{Value as Json, json};
 
+use crate::check::{Check, Outcome};
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::limits::STATUS_TIME;
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN};
+use crate::protection::{Answer, Protection};
 
 /// Options of `castellan doctor`.
 #[derive(Debug, clap::Args)]
@@ -24,53 +26,9 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// The state of a checked thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Outcome {
-    Good,
-    Doubtful,
-    Bad,
-}
-
-impl Outcome {
-    /// Returns the word, mark and colour.
-    fn shown(self) -> (&'static str, &'static str, Style) {
-        match self {
-            Outcome::Good => ("good", "✓", GOOD),
-            Outcome::Doubtful => ("doubtful", "!", WARN),
-            Outcome::Bad => ("bad", "✗", BAD),
-        }
-    }
-}
-
-/// The result of one check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Check {
-    outcome: Outcome,
-    subject: String,
-    what: String,
-    /// The remedy; empty if none is needed.
-    remedy: String,
-}
-
-impl Check {
-    fn good(subject: &str, what: impl Into<String>) -> Check {
-        let (subject, what) = (subject.to_owned(), what.into());
-        Check { outcome: Outcome::Good, subject, what, remedy: String::new() }
-    }
-
-    fn doubtful(subject: &str, what: impl Into<String>, remedy: impl Into<String>) -> Check {
-        Check { outcome: Outcome::Doubtful, remedy: remedy.into(), ..Check::good(subject, what) }
-    }
-
-    fn bad(subject: &str, what: impl Into<String>, remedy: impl Into<String>) -> Check {
-        Check { outcome: Outcome::Bad, ..Check::doubtful(subject, what, remedy) }
-    }
-}
-
 /// Returns the checks as JSON.
 pub(crate) fn report(global: &Global) -> anyhow::Result<Json> {
-    Ok(checks(global)?.iter().map(json_of).collect())
+    Ok(checks(global)?.1.iter().map(Check::json).collect())
 }
 
 /// Fails unless the hook judges a call of the agent.
@@ -82,36 +40,35 @@ pub(crate) fn answers(agent: AgentId, hook: &HookCommand) -> anyhow::Result<()> 
     }
 }
 
-fn checks(global: &Global) -> anyhow::Result<Vec<Check>> {
-    let layout = global.layout()?;
-    let mut checks = service::checks(&layout)?;
-    let mut of_agents = Vec::new();
-    for agent in AgentId::ALL {
-        of_agents.extend(agents::checks(agent, &layout)?);
-    }
-    if of_agents.is_empty() {
-        let what = "none was found on this machine, and none is guarded";
-        let words = AgentId::ALL.map(AgentId::word).join(", ");
-        of_agents.push(Check::doubtful("agents", what, format!("castellan install, with one of {words}")));
+/// Returns the judgement that `castellan status` has too, and all checks.
+fn checks(global: &Global) -> anyhow::Result<(Answer, Vec<Check>)> {
+    let protection = Protection::of(global, &AgentId::ALL, STATUS_TIME)?;
+    let mut checks = service::checks(&protection)?;
+    checks.extend(protection.of_agents.iter().cloned());
+    let trusted = protection.status.as_ref().map(|status| status.trusted_hooks.as_slice());
+    for guard in &protection.guards {
+        checks.extend(agents::checks(guard, trusted.unwrap_or_default()));
     }
     if global.verbose {
-        of_agents.extend(agents::not_installed(&layout)?);
+        checks.extend(agents::not_installed(&protection.guards));
     }
-    checks.extend(of_agents);
-    Ok(checks)
+    Ok((protection.answer(), checks))
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
-    let checks = checks(global)?;
-    let worst = checks.iter().map(|check| check.outcome).max().unwrap_or(Outcome::Good);
+    let (answer, checks) = checks(global)?;
+    let is_bad = checks.iter().any(|check| check.outcome == Outcome::Bad);
+    // These checks also look at more than the judgement does: they make a call, and read the log.
+    let exit = if answer == Answer::Protected && is_bad { Exit::No } else { answer.exit() };
     let mut out = anstream::stdout();
     if options.json {
-        let shown: Vec<Json> = checks.iter().map(json_of).collect();
-        writeln!(out, "{:#}", json!({ "ok": worst < Outcome::Bad, "checks": shown }))?;
+        let shown: Vec<Json> = checks.iter().map(Check::json).collect();
+        let (ok, answer) = (exit == Exit::Done, answer.word());
+        writeln!(out, "{:#}", json!({ "ok": ok, "answer": answer, "checks": shown }))?;
     } else {
         write(&mut out, global, &checks)?;
     }
-    Ok(if worst == Outcome::Bad { Exit::No } else { Exit::Done })
+    Ok(exit)
 }
 
 fn write(out: &mut impl Write, global: &Global, checks: &[Check]) -> anyhow::Result<()> {
@@ -133,9 +90,4 @@ fn write(out: &mut impl Write, global: &Global, checks: &[Check]) -> anyhow::Res
         (bad, doubtful) => (BAD, format!("{bad} broken, {doubtful} to look at")),
     };
     Ok(writeln!(out, "\n{style}{summary}{style:#}")?)
-}
-
-fn json_of(check: &Check) -> Json {
-    let (word, ..) = check.outcome.shown();
-    json!({ "outcome": word, "subject": check.subject, "what": check.what, "remedy": check.remedy })
 }

@@ -1,9 +1,9 @@
 //! `castellan start`: starts the daemon in the background, also after a `castellan stop`.
 
-use crate::commands::status;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::output::{WARNING, counted};
+use crate::protection::waiting;
 use crate::removed_hooks;
 use crate::starting::{self, Started};
 
@@ -24,7 +24,7 @@ pub(crate) fn report(global: &Global, how: &str) -> anyhow::Result<Exit> {
     let status = global.client()?.status()?;
     let rules = counted(status.rules, "rule");
     global.note(&format!("{how}: process {}, mode {}, {rules}", status.pid, status.mode))?;
-    if let Some(waiting) = status::waiting(&status) {
+    if let Some(waiting) = waiting(&status) {
         global.message(WARNING, &waiting)?;
     }
     for problem in &status.problems {

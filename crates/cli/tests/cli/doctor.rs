@@ -16,12 +16,18 @@ fn findings(home: &Home) -> (Option<i32>, Vec<(String, String, String)>) {
 }
 
 fn assert_found(home: &Home, outcome: &str, part: &str) {
+    let expected = if outcome == "bad" { 1 } else { 0 };
+    assert_found_with(home, outcome, part, expected);
+    assert_eq!(home.run(&["status"]).code, Some(expected), "{part}");
+}
+
+fn assert_found_with(home: &Home, outcome: &str, part: &str, expected: i32) {
     let (code, found) = findings(home);
     assert!(
         found.iter().any(|(is, _, what)| is == outcome && what.contains(part)),
         "{outcome} {part}: {found:?}"
     );
-    assert_eq!(code, Some(if outcome == "bad" { 1 } else { 0 }), "{found:?}");
+    assert_eq!(code, Some(expected), "{found:?}");
 }
 
 fn installed(arguments: &[&str]) -> Option<Home> {
@@ -37,7 +43,8 @@ fn installed(arguments: &[&str]) -> Option<Home> {
 #[test]
 fn without_a_home() {
     let home = Home::new();
-    assert_found(&home, "bad", "ROOT/user/.local/share/castellan does not exist");
+    assert_found_with(&home, "bad", "ROOT/user/.local/share/castellan does not exist", 3);
+    assert_eq!(home.run(&["status"]).code, Some(3));
 }
 
 #[test]
@@ -54,8 +61,10 @@ fn a_canary_is_denied_and_recorded() {
 #[test]
 fn in_monitor_the_canary_is_only_recorded() {
     let Some(home) = installed(&["--mode", "monitor"]) else { return };
-    assert_found(&home, "doubtful", "the mode is monitor");
-    assert!(home.run_ok(&["doctor"]).contains("a test call was recorded and left to the agent (monitor)"));
+    assert_found(&home, "bad", "the mode is monitor");
+    assert!(
+        home.run(&["doctor"]).stdout.contains("a test call was recorded and left to the agent (monitor)")
+    );
 }
 
 #[test]
@@ -86,7 +95,9 @@ fn what_is_broken_is_named() {
     set_mode(&rules, 0o755);
 
     home.write("user/.config/castellan/rules/user/mine.yaml", "- rule: broken\n");
-    assert_found(&home, "bad", "mine.yaml:1");
+    // The rules in force protect; only `doctor` loads the files on disk.
+    assert_found_with(&home, "bad", "mine.yaml:1", 1);
+    assert_eq!(home.run(&["status"]).code, Some(0));
 }
 
 fn set_mode(file: &std::path::Path, mode: u32) {
@@ -115,9 +126,9 @@ fn codex_must_trust_the_hooks() {
     let why = "castellan's hook is not trusted in `/hooks`, so not run: PreToolUse, PermissionRequest, PostToolUse, \
                UserPromptSubmit";
     assert_found(&home, "bad", why);
-    let status = home.run_ok(&["status"]);
+    let status = home.run(&["status"]).stdout;
     assert!(status.contains(&format!("Codex        not guarded: {why}")), "{status}");
-    let status: Json = serde_json::from_str(&home.run_ok(&["status", "--json"])).unwrap();
+    let status: Json = serde_json::from_str(&home.run(&["status", "--json"]).stdout).unwrap();
     assert_eq!(status["agents"][1]["not_run"], why, "{status}");
     assert_eq!(status["agents"][0]["not_run"], Json::Null, "{status}");
 }
@@ -129,7 +140,7 @@ fn where_no_agent_is_guarded_not_all_is_well() {
     }
     let home = Home::new();
     home.run_ok(&["install", "--no-agents"]);
-    assert_found(&home, "doubtful", "none was found on this machine, and none is guarded");
+    assert_found(&home, "bad", "none was found on this machine, and none is guarded");
 }
 
 #[test]

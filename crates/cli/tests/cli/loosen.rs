@@ -157,7 +157,7 @@ fn nobody_types_a_pin_to_another_program() {
         // No PIN is requested for a command that loosens nothing either.
         let status = home.run(&["--home", &fake, "status"]);
         assert!(
-            status.stderr.contains("this needs your p") || status.stderr.contains("this needs your P"),
+            status.stdout.contains("this needs your p") || status.stdout.contains("this needs your P"),
             "{status:?}"
         );
     }

@@ -26,6 +26,7 @@ mod rules_new;
 mod rules_test;
 mod service;
 mod settings;
+mod status;
 mod suggest;
 mod upgrade;
 mod users_only;

@@ -13,7 +13,7 @@ const OWN: &str = "user/.config/castellan/rules/user/mine.yaml";
 const OLD: (&str, &str) = ("# old\n", "51b504a673e6f1060fcf27c4f9b7908f1a51646255dcdfadbef91d7a03e1d5a6");
 
 fn pending(home: &Home) -> Json {
-    serde_json::from_str::<Json>(&home.run_ok(&["status", "--json"])).unwrap()["pending"].clone()
+    serde_json::from_str::<Json>(&home.run(&["status", "--json"]).stdout).unwrap()["pending"].clone()
 }
 
 /// Returns a home with the pack of an earlier castellan in force; `None` if the test cannot act as a person.
@@ -45,7 +45,9 @@ fn updated_rules_wait_for_a_person() {
     let waiting = json!(["default/10-secrets.yaml"]);
     assert_eq!(pending(&home), waiting);
     assert!(
-        home.run_ok(&["status"]).contains("not in force until `castellan apply`: default/10-secrets.yaml")
+        home.run(&["status"])
+            .stdout
+            .contains("not in force until `castellan apply`: default/10-secrets.yaml")
     );
     assert!(home.run_ok(&["start"]).contains("default/10-secrets.yaml"));
 

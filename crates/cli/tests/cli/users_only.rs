@@ -42,7 +42,7 @@ fn a_canary_goes_through_the_shell_of_the_agent() {
         );
         let second = home.run_ok(&["install", word]);
         assert!(second.starts_with("nothing to do"), "{second}");
-        assert!(home.run_ok(&["status"]).contains("guarded, but a repository can switch this off"));
+        assert!(home.run(&["status"]).stdout.contains("guarded, but a repository can switch this off"));
     }
 }
 
@@ -65,7 +65,7 @@ fn a_switch_is_found() {
         let found = findings(&home, title);
         let expected = format!("`ROOT/{place}` has `{expected}`, which switches castellan's hooks off");
         assert!(found.contains(&("bad".to_owned(), expected)), "{found:?}");
-        assert!(home.run_ok(&["status"]).contains("not guarded: `"));
+        assert!(home.run(&["status"]).stdout.contains("not guarded: `"));
     };
     for place in [AGENTS[0].2, AGENTS[0].3] {
         let off = |_: &Home| r#""hooksConfig": {"enabled": false}"#.to_owned();

@@ -16,7 +16,7 @@ use castellan_daemon::{CANARY_TOOL, ControlClient, Layout};
 use castellan_event::Mode;
 use serde_json::json;
 
-use super::Check;
+use crate::check::Check;
 use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
 use crate::platform::account;
