@@ -34,6 +34,7 @@ mod settings;
 mod shell_words;
 mod spec;
 mod start;
+mod status_line;
 mod stream;
 mod switches;
 mod table;
@@ -100,6 +101,9 @@ pub use spec::{
     TranscriptPlace, Version,
 };
 pub use start::hook_start;
+pub use status_line::{
+    StatusLine, add_status_line, has_status_line, remove_status_line, status_line, status_line_command,
+};
 pub use stream::{
     StreamCall, StreamLine, StreamProblem, Tokens, UsageReport, stream_line, transcript_usage,
     transcript_words,

@@ -18,11 +18,10 @@ use crate::family::{HookCommand, claude, codex, gemini};
 use crate::limits::SETTINGS_BYTES_MAX;
 use crate::spec::{HookEvent, RegistrationFamily};
 use entries::{Entry, Tree};
-use source::Spot;
 
 pub(crate) use inspection::switch_of;
 pub use inspection::{Foreign, Inspection, Registered, inspect};
-pub(crate) use source::Source;
+pub(crate) use source::{Source, Spot};
 pub use takeover::take_over;
 
 /// The name of the program that agents start as castellan's hook.
@@ -166,7 +165,7 @@ pub(crate) fn our_argv(agent: AgentId, handler: &Json) -> Option<Vec<String>> {
     (program.rsplit('/').next() == Some(HOOK_NAME) && flag == "--agent").then_some(argv)
 }
 
-fn byte_order_mark(text: &str) -> Result<(&str, &str), SettingsProblem> {
+pub(crate) fn byte_order_mark(text: &str) -> Result<(&str, &str), SettingsProblem> {
     const MARK: &str = "\u{feff}";
     if text.len() > SETTINGS_BYTES_MAX {
         return Err(SettingsProblem::TooLarge);

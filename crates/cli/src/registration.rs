@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use castellan_agents::{
-    AgentId, HOOK_NAME, HookCommand, Inspection, MachineFamily, SETTINGS_BYTES_MAX, SettingsProblem, inspect,
-    machine_family, machine_settings_path, managed_settings_text, managed_toml_hooks, register,
-    register_managed_toml, unregister, unregister_managed_toml,
+    AgentId, HOOK_NAME, HookCommand, Inspection, MachineFamily, SETTINGS_BYTES_MAX, SettingsProblem,
+    add_status_line, has_status_line, inspect, machine_family, machine_settings_path, managed_settings_text,
+    managed_toml_hooks, register, register_managed_toml, remove_status_line, unregister,
+    unregister_managed_toml,
 };
 use castellan_files::Guard;
 use castellan_wire::{Home, HomeArgument};
@@ -61,6 +62,27 @@ impl Registration {
         match self.try_remove(dry_run) {
             Err(_) if !self.may_name_castellan() => Ok(Edited::Unchanged),
             removed => removed,
+        }
+    }
+
+    /// Adds castellan's status line to the user's settings of Claude Code; with `dry_run` only returns the change. `None` if
+    /// they have another one, which stays.
+    pub(crate) fn add_status_line(&self, command: &str, dry_run: bool) -> anyhow::Result<Option<Edited>> {
+        let file = SettingsFile::read(&self.file)?;
+        let text = add_status_line(file.text(), command).map_err(|problem| self.problem(problem))?;
+        text.map(|text| self.apply(&file, Ok(text), dry_run)).transpose()
+    }
+
+    /// Removes castellan's status line from the user's settings; with `dry_run` only returns the change.
+    pub(crate) fn remove_status_line(&self, dry_run: bool) -> anyhow::Result<Edited> {
+        if !has_status_line(self.agent) || self.scope != Scope::User {
+            return Ok(Edited::Unchanged);
+        }
+        let file = SettingsFile::read(&self.file)?;
+        // The removal of the hooks reports a file that cannot be parsed.
+        match remove_status_line(file.text()) {
+            Ok(text) => self.apply(&file, Ok(text), dry_run),
+            Err(_) => Ok(Edited::Unchanged),
         }
     }
 

@@ -9,7 +9,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use castellan_agents::{AgentId, HookCommand, can_keep_hooks_on};
+use castellan_agents::{AgentId, HookCommand, can_keep_hooks_on, has_status_line, status_line_command};
 use castellan_daemon::ControlClient;
 use castellan_event::Mode;
 use castellan_wire::{Home, HomeArgument};
@@ -54,6 +54,10 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "managed")]
     service: bool,
 
+    /// Also show castellan's state in Claude Code's status line, unless you have one
+    #[arg(long, conflicts_with = "managed")]
+    status_line: bool,
+
     /// Only print the changes
     #[arg(long)]
     dry_run: bool,
@@ -95,6 +99,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     for registration in &registrations {
         register(registration, &hook, options, &mut report);
+    }
+    if options.status_line {
+        add_status_lines(&registrations, &owner, options.dry_run, &mut report)?;
     }
     if options.launchers {
         for agent in agents.iter().filter(|agent| can_keep_hooks_on(**agent)) {
@@ -250,6 +257,22 @@ fn register(registration: &Registration, hook: &HookCommand, options: &Options, 
         }
         Err(error) => report.failed(registration.agent, &error),
     }
+}
+
+/// Adds castellan's status line to the settings of the agents that have one.
+fn add_status_lines(
+    registrations: &[Registration],
+    owner: &Owner,
+    dry_run: bool,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let program = launch::beside("castellan")?.display().to_string();
+    let home = owner.home.display().to_string();
+    let command = status_line_command(&program, Some(home.as_str()).filter(|_| !owner.is_default));
+    for registration in registrations.iter().filter(|registration| has_status_line(registration.agent)) {
+        report.status_line(registration, registration.add_status_line(&command, dry_run));
+    }
+    Ok(())
 }
 
 /// Writes the files of a service. Returns those that changed.

@@ -71,6 +71,8 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let mut undone = Undone { dry_run: options.dry_run, ..Undone::default() };
     for registration in &registrations {
+        // It was added last.
+        undone.status_line(registration, registration.remove_status_line(options.dry_run));
         undone.registration(registration, registration.remove(options.dry_run));
     }
     if options.launchers || options.is_whole() {
@@ -118,6 +120,18 @@ impl Undone {
         };
         let what = format!("{title} no longer guarded");
         self.rows.push(vec![what.into(), registration.file.display().to_string().into(), detail.into()]);
+    }
+
+    fn status_line(&mut self, registration: &Registration, edited: anyhow::Result<Edited>) {
+        match edited {
+            Ok(Edited::Unchanged | Edited::Created) => {}
+            Ok(Edited::Changed { .. } | Edited::Deleted) => {
+                let file = registration.file.display().to_string();
+                self.rows.push(vec!["status line removed".into(), file.into()]);
+            }
+            // The removal of the hooks fails for the same reason.
+            Err(_) => {}
+        }
     }
 
     fn launcher(&mut self, path: &Path, removed: anyhow::Result<bool>) {

@@ -163,3 +163,33 @@ fn the_status_line_looks_at_claude_in_the_directory_of_its_session() {
     check(&session("off"), "castellan: not protected\n");
     assert_eq!(home.run(&["status", "--prompt"]).stdout, "castellan: not protected\n");
 }
+
+#[test]
+fn a_status_line_is_installed_on_request_and_never_over_another_one() {
+    const SETTINGS: &str = "user/.claude/settings.json";
+    let home = Home::new();
+    let mine = "{\n  \"model\": \"x\"\n}\n";
+    home.write(SETTINGS, mine);
+    home.run_ok(&["install", "claude"]);
+    assert!(!home.read(SETTINGS).contains("statusLine"));
+    home.run_ok(&["install", "claude", "--status-line", "--dry-run"]);
+    assert!(!home.read(SETTINGS).contains("statusLine"));
+    let done = home.run_ok(&["install", "claude", "--status-line"]);
+    assert!(done.contains("status line added"), "{done}");
+    let settings: Json = serde_json::from_str(&home.read(SETTINGS)).unwrap();
+    let command = settings["statusLine"]["command"].as_str().unwrap();
+    assert_eq!(home.masked(command), "ROOT/bin/castellan status --line");
+    assert!(home.run_ok(&["install", "claude", "--status-line"]).starts_with("nothing to do"));
+    if let Some(done) = home.run_as_person(&["uninstall", "claude"]) {
+        assert!(done.stdout.contains("status line removed"), "{done:?}");
+        assert_eq!(home.read(SETTINGS), mine);
+    }
+
+    let home = Home::new();
+    let theirs = r#"{"statusLine": {"type": "command", "command": "~/line.sh"}}"#;
+    home.write(SETTINGS, theirs);
+    let done = home.run(&["install", "claude", "--status-line"]);
+    assert_eq!(done.code, Some(6), "{done:?}");
+    assert!(done.stderr.contains("has a status line of yours, which stays"), "{done:?}");
+    assert!(home.read(SETTINGS).contains("~/line.sh") && home.read(SETTINGS).contains("castellan-hook"));
+}

@@ -65,6 +65,22 @@ impl Report {
         self.row(&what, &registration.file, &detail);
     }
 
+    /// Adds a status line. `None`: the user has another one.
+    pub(super) fn status_line(&mut self, registration: &Registration, added: anyhow::Result<Option<Edited>>) {
+        let title = registration.agent.title();
+        match added {
+            Ok(Some(Edited::Unchanged)) => {}
+            Ok(Some(_)) => self.row("status line added", &registration.file, ""),
+            Ok(None) => self.failures.push(format!(
+                "`{}` has a status line of yours, which stays: add the output of `castellan status --line` to it",
+                registration.file.display()
+            )),
+            Err(error) => {
+                self.failures.push(format!("{title} has no status line: {}", output::message(&error)))
+            }
+        }
+    }
+
     pub(super) fn launcher(&mut self, path: &Path, written: anyhow::Result<bool>) {
         match written {
             Ok(true) => self.row("launcher written", path, "start the agent with it"),
