@@ -218,6 +218,12 @@ pub(crate) const NOTIFICATION_CHARS_MAX: usize = 160;
 /// Time for the desktop to take a notification.
 pub(crate) const NOTIFICATION_TIME: Duration = Duration::from_secs(5);
 
+/// Time that a notification waits for a press of its buttons. After it, the call is in `castellan pending` only.
+pub(crate) const BUTTONS_TIME: Duration = Duration::from_secs(10 * 60);
+
+/// Open notifications with buttons: each has a process and a thread. More than these have no buttons.
+pub(crate) const NOTIFICATIONS_WITH_BUTTONS_MAX: usize = 4;
+
 /// Labels of marks of a session. Rule sets use a handful; a call that would exceed the limit is denied.
 pub(crate) const MARKS_PER_SESSION_MAX: usize = 64;
 

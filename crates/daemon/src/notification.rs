@@ -2,18 +2,25 @@
 //! `notify-send` over the user's own message bus.
 //!
 //! A notification names the agent, the directory and the request id, but never the call: others may see the screen, and
-//! the agent chooses the words of the call. Nothing depends on a notification.
+//! the agent chooses the words of the call. Nothing depends on a notification, and its buttons only open a terminal.
+
+mod buttons;
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use castellan_agents::AgentId;
 use castellan_event::is_invisible;
 use castellan_policy::RequestId;
 
-use crate::limits::{NOTIFICATION_CHARS_MAX, NOTIFICATION_TIME};
+use self::buttons::Buttons;
+use crate::limits::{
+    BUTTONS_TIME, NOTIFICATION_CHARS_MAX, NOTIFICATION_TIME, NOTIFICATIONS_WITH_BUTTONS_MAX,
+};
+use crate::platform::own_executable;
 use crate::timed::wait_or_kill;
 
 /// Install paths on common systems. `PATH` is not used, because it comes from the process that started the daemon.
@@ -23,9 +30,39 @@ const PROGRAMS: &[&str] =
 /// Set while a notification is shown, so that many calls start one process. `castellan pending` lists the others.
 static SHOWING: AtomicBool = AtomicBool::new(false);
 
-/// Shows a pending call. Returns at once.
+/// Notifications with buttons that are open. Each has a process, which waits until a person closes it.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The daemon's home, which the commands of buttons name. Without it there are no buttons.
+static HOME: OnceLock<PathBuf> = OnceLock::new();
+
+/// The programs behind buttons, looked for once; `None` if this desktop has no buttons.
+static BUTTONS: OnceLock<Option<Buttons>> = OnceLock::new();
+
+/// Names the home of this daemon.
+pub(crate) fn serve_home(home: &Path) {
+    let _ = HOME.set(home.to_owned());
+}
+
+/// Shows a pending call, with buttons if the desktop has them. Returns at once.
 pub(crate) fn show(agent: AgentId, cwd: &str, id: RequestId, reasons: &[String]) {
-    send(&text(agent, cwd, id, reasons));
+    let text = text(agent, cwd, id, reasons);
+    let Some((program, bus)) = desktop() else { return };
+    let has_room = OPEN.fetch_add(1, Ordering::SeqCst) < NOTIFICATIONS_WITH_BUTTONS_MAX;
+    let shown = std::thread::Builder::new().name("notify".into()).spawn(move || {
+        let found = || Buttons::find(program, &own_executable().ok()?, HOME.get()?);
+        match BUTTONS.get_or_init(found).as_ref().filter(|_| has_room) {
+            Some(buttons) => {
+                let notify = command(program, &bus, &text, Buttons::arguments());
+                buttons::serve(notify, buttons, id, &bus, BUTTONS_TIME);
+            }
+            None => once(|| run(command(program, &bus, &text, std::iter::empty()))),
+        }
+        OPEN.fetch_sub(1, Ordering::SeqCst);
+    });
+    if shown.is_err() {
+        OPEN.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// Shows that something ran past castellan: `what`, in castellan's own words. Returns at once.
@@ -34,21 +71,26 @@ pub(crate) fn show_ungoverned(agent: &str, cwd: &str, what: &str) {
 }
 
 fn send(text: &(String, String)) {
+    let Some((program, bus)) = desktop() else { return };
+    let command = command(program, &bus, text, std::iter::empty());
+    // Without a thread there is no notification.
+    let _ = std::thread::Builder::new().name("notify".into()).spawn(move || once(|| run(command)));
+}
+
+/// Runs `show` unless another notification without buttons is just shown.
+fn once(show: impl FnOnce()) {
+    if !SHOWING.swap(true, Ordering::SeqCst) {
+        show();
+        SHOWING.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Returns the program and the user's message bus, if there is a desktop.
+fn desktop() -> Option<(&'static Path, PathBuf)> {
     let uid = rustix::process::geteuid().as_raw();
     let bus = PathBuf::from(format!("/run/user/{uid}/bus"));
-    let program = PROGRAMS.iter().map(Path::new).find(|program| is_of_system(program));
-    let (Some(program), true) = (program, is_bus(&bus, uid)) else { return };
-    let command = command(program, &bus, text);
-    if SHOWING.swap(true, Ordering::SeqCst) {
-        return;
-    }
-    let shown = std::thread::Builder::new().name("notify".into()).spawn(move || {
-        run(command);
-        SHOWING.store(false, Ordering::SeqCst);
-    });
-    if shown.is_err() {
-        SHOWING.store(false, Ordering::SeqCst);
-    }
+    let program = PROGRAMS.iter().map(Path::new).find(|program| is_of_system(program))?;
+    is_bus(&bus, uid).then_some((program, bus))
 }
 
 /// Title and body. The name of a rule is the user's own. Omits its message, which may contain the agent's words.
@@ -65,10 +107,25 @@ fn plain(text: &str) -> String {
     shown.take(NOTIFICATION_CHARS_MAX).collect()
 }
 
-fn command(program: &Path, bus: &Path, (title, body): &(String, String)) -> Command {
+/// Returns a command that reaches the user's message bus, and has nothing else of the daemon's environment.
+fn on_bus(program: &Path, bus: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", bus.display()));
-    command.args(["--app-name=castellan", "--", title, body]).current_dir("/");
+    if let Some(dir) = bus.parent() {
+        command.env("XDG_RUNTIME_DIR", dir);
+    }
+    command.current_dir("/");
+    command
+}
+
+fn command(
+    program: &Path,
+    bus: &Path,
+    (title, body): &(String, String),
+    buttons: impl Iterator<Item = String>,
+) -> Command {
+    let mut command = on_bus(program, bus);
+    command.arg("--app-name=castellan").args(buttons).args(["--", title, body]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
@@ -115,11 +172,11 @@ mod tests {
         .unwrap();
         let words = ("-t".to_owned(), "-b".to_owned());
         let sh = Path::new("/bin/sh");
-        let mut shell = command(sh, Path::new("/run/user/1/bus"), &words);
+        let mut shell = command(sh, Path::new("/run/user/1/bus"), &words, std::iter::empty());
         assert!(!is_of_system(&dir.path().join("none")));
         // Runs it as a script, so that no file that was just written has to be executable.
         let arguments: Vec<_> = shell.get_args().map(ToOwned::to_owned).collect();
-        shell = command(sh, Path::new("/run/user/1/bus"), &words);
+        shell = command(sh, Path::new("/run/user/1/bus"), &words, std::iter::empty());
         let mut script = Command::new(sh);
         script.env_clear().envs(shell.get_envs().filter_map(|(name, value)| Some((name, value?))));
         run({

@@ -29,6 +29,7 @@ use crate::lost;
 use crate::memory::Memory;
 use crate::monitor::Monitor;
 use crate::newer::{self, Newer};
+use crate::notification;
 use crate::outside::Outside;
 use crate::peers::Peers;
 use crate::plans::Plans;
@@ -111,6 +112,7 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     // The organisation may have set a mode since.
     policy_state.end_forbidden_pause(&judge);
     gaps::collect(layout.home(), &judge);
+    notification::serve_home(layout.home().dir());
     let (sockets, predecessor) = source.open(&layout, lock, &judge)?;
     serve(&layout, sockets, predecessor, (judge, peers, policy_state))
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
@@ -32,6 +32,21 @@ impl io::Read for Timed<'_> {
 
 /// Interval between two checks of a program.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs a program and returns at most `bytes` of its output, or `None` after `time` or an error. The program is then killed.
+pub(crate) fn output_or_kill(mut command: Command, bytes: u64, time: Duration) -> Option<Vec<u8>> {
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let stdout = child.stdout.take()?;
+    let reading = std::thread::Builder::new().name("output".into()).spawn(move || {
+        let mut output = Vec::new();
+        let read = io::Read::read_to_end(&mut io::Read::take(stdout, bytes), &mut output);
+        read.ok().map(|_| output)
+    });
+    let ended = wait_or_kill(&mut child, time);
+    // A killed program has closed its output, unless one of its children has it.
+    ended.ok().flatten()?;
+    reading.ok()?.join().ok().flatten()
+}
 
 /// Waits until a program has ended. Kills it after `time` and returns `None`.
 pub(crate) fn wait_or_kill(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
