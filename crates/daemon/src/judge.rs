@@ -170,6 +170,10 @@ impl Judge {
             let reviewed = Rc::clone(&reviewed);
             Asked { agent, request, sender, run, started, epoch, in_force, in_workspace, holding, reviewed }
         };
+        // castellan's own sandboxes have the paths of outside.
+        if sender.is_elsewhere && !self.is_sandboxed(sender.connected) {
+            return Outcome::Decided(self.failed(&asked(), &Failure::elsewhere()));
+        }
         for _ in 0..JUDGED_AGAIN_MAX {
             let asked = asked();
             let attempt = self.caught(&asked, || {

@@ -13,6 +13,7 @@ use castellan_wire::Home;
 
 use crate::journal::DAMAGED;
 use crate::limits::LAYOUT_BYTES_MAX;
+use crate::platform::remote_system_of;
 use castellan_files::{explained, read_text};
 
 /// Version 2 names the user whose agents are guarded. Version 1, which lacks that line, is still read.
@@ -64,6 +65,20 @@ pub enum LayoutError {
          `castellan install`"
     )]
     Malformed(PathBuf, usize),
+    /// A directory is on a file system of another machine.
+    #[error(
+        "`{dir}` is on a network file system ({system}), where sockets and locks do not work and another machine can change \
+         castellan's state: set `{variable}` to a local directory and run `castellan install`",
+        dir = .dir.display()
+    )]
+    Remote {
+        /// The directory.
+        dir: PathBuf,
+        /// The type of the file system.
+        system: String,
+        /// The variable that moves it.
+        variable: &'static str,
+    },
     /// A directory could not be created, or a file could not be read.
     #[error("`{0}`: {why}", why = explained(.1))]
     Io(PathBuf, io::Error),
@@ -129,6 +144,7 @@ impl Layout {
 
     /// Creates every directory, accessible only to this user.
     pub fn create(&self) -> Result<(), LayoutError> {
+        self.check_local(remote_system_of)?;
         for dir in [
             self.home.run(),
             self.rules_shipped(),
@@ -139,6 +155,23 @@ impl Layout {
         ] {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&dir);
             made.map_err(|error| LayoutError::Io(dir, error))?;
+        }
+        Ok(())
+    }
+
+    /// Requires sockets and state on this machine. `system` returns the type of a remote file system. A directory that does not
+    /// exist yet is on the file system of the one above.
+    fn check_local(&self, system: impl Fn(&Path) -> io::Result<Option<String>>) -> Result<(), LayoutError> {
+        let places = [(self.home.dir(), "XDG_DATA_HOME"), (self.state.as_path(), "XDG_STATE_HOME")];
+        for (dir, variable) in places {
+            let existing = dir.ancestors().find(|above| above.exists()).unwrap_or(Path::new("/"));
+            match system(existing) {
+                Ok(None) => {}
+                Ok(Some(system)) => {
+                    return Err(LayoutError::Remote { dir: dir.to_owned(), system, variable });
+                }
+                Err(error) => return Err(LayoutError::Io(dir.to_owned(), error)),
+            }
         }
         Ok(())
     }
@@ -268,6 +301,39 @@ mod tests {
         check("castellan-layout 1\nconfig=c\nstate=/s\n", Err(2));
         check("castellan-layout 1\nconfig=/c\n", Err(3));
         check("", Err(1));
+    }
+
+    #[test]
+    fn sockets_and_state_are_on_this_machine() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["local", "nfs"] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        let system = |path: &Path| Ok(path.starts_with(at("nfs")).then(|| "nfs4".to_owned()));
+        let check = |home: &str, config: &str, state: &str, expected: Option<&str>| {
+            let layout = Layout::new(Home::new(at(home)).unwrap(), at(config), at(state));
+            let error = layout.check_local(system).err().map(|error| error.to_string());
+            match expected {
+                None => assert_eq!(error, None),
+                Some(variable) => {
+                    let error = error.unwrap_or_else(|| panic!("{home} {state}"));
+                    assert!(
+                        error.contains("network file system (nfs4)") && error.contains(variable),
+                        "{error}"
+                    );
+                }
+            }
+        };
+        check("local/a/b", "local/c", "local/s", None);
+        // Configuration is only read.
+        check("local/a", "nfs/c", "local/s", None);
+        check("nfs/a/b", "local/c", "local/s", Some("`XDG_DATA_HOME`"));
+        check("local/a", "local/c", "nfs", Some("`XDG_STATE_HOME`"));
+        let layout = Layout::new(Home::new(at("local")).unwrap(), at("local"), at("local"));
+        let unknown = layout.check_local(|_| Err(io::ErrorKind::PermissionDenied.into()));
+        assert!(matches!(unknown, Err(LayoutError::Io(..))), "{unknown:?}");
+        assert!(layout.create().is_ok());
     }
 
     #[test]

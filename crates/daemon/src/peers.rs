@@ -68,13 +68,14 @@ impl Admission<'_> {
         let name = name.parse().ok();
         if parent == self.hook.pid {
             self.peers.lock().guard(self.hook, name);
-            return Sender { agent: self.hook, hook: 0, connected: self.hook, is_embedding: true };
+            let hook = self.hook;
+            return Sender { agent: hook, connected: hook, is_embedding: true, ..Sender::default() };
         }
         if self.is_agent {
             self.peers.lock().guard(self.agent, name);
         }
         let hook = if self.is_agent { self.hook.pid } else { 0 };
-        Sender { agent: self.agent, hook, connected: self.hook, is_embedding: false }
+        Sender { agent: self.agent, hook, connected: self.hook, ..Sender::default() }
     }
 }
 
@@ -88,6 +89,9 @@ pub(crate) struct Sender {
     pub(crate) connected: AgentProcess,
     /// True for a program that embeds an agent: no person is at a prompt of castellan's knowledge.
     pub(crate) is_embedding: bool,
+    /// True if it runs in another pid namespace or under another root directory than this daemon: its paths and process ids
+    /// mean something else here.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl From<AgentProcess> for Sender {
@@ -322,7 +326,7 @@ mod tests {
         let own = AgentProcess { pid: me.pid, started: me.started };
         assert_eq!(
             admission.sender(me.pid, "claude"),
-            Sender { agent: own, hook: 0, connected: own, is_embedding: true }
+            Sender { agent: own, connected: own, is_embedding: true, ..Sender::default() }
         );
         assert_eq!(
             (is_guarded(&me), is_guarded(&above)),

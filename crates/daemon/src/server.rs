@@ -22,7 +22,7 @@ use crate::limits::{
 };
 use crate::payloads::Payloads;
 use crate::peers::{Admission, AgentProcess, Peers, Sender};
-use crate::platform::peer_of;
+use crate::platform::{peer_of, shares_namespaces};
 use crate::refusals::Refusals;
 use crate::sockets::Socket;
 use crate::timed::Timed;
@@ -202,6 +202,7 @@ impl Server {
         match read_request(announced, stream) {
             Ok(request) => {
                 let sender = admission.sender(request.parent_pid, &request.agent);
+                let sender = Sender { is_elsewhere: !shares_namespaces(peer), ..sender };
                 self.answer(stream, request, sender, started);
                 drop(room);
                 self.judge.check_scripts();

@@ -44,6 +44,14 @@ impl Failure {
         Failure { code: "marks", what: "the call could not be noted for later ones", request: TELL, why }
     }
 
+    /// The daemon would judge other files than those of the agent.
+    pub(super) fn elsewhere() -> Failure {
+        let why = "its process has another pid namespace or another root directory than the daemon, as in a container: \
+                   install castellan inside it (see docs/where-agents-run.md)";
+        let what = "the agent runs in a container, and castellan outside of it";
+        Failure { code: "namespace", what, request: TELL, why: why.to_owned() }
+    }
+
     /// A session whose state cannot be stored may not continue.
     pub(super) fn crowded(why: String) -> Failure {
         Failure { code: "state", what: "there is no room for another session", request: TELL, why }

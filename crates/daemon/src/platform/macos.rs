@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use castellan_darwin::{self as darwin, Entry};
@@ -126,6 +126,19 @@ pub(crate) fn real_user(pid: u32) -> Option<u32> {
 /// Returns the effective user.
 pub(crate) fn owner(pid: u32) -> Option<u32> {
     darwin::process(pid).map(|entry| entry.user)
+}
+
+/// Returns the type of the file system of a path if its files are on another machine; `None` if they are on this one.
+pub(crate) fn remote_system_of(path: &Path) -> io::Result<Option<String>> {
+    let kind = rustix::fs::statfs(path)?.f_fstypename;
+    let kind: String =
+        kind.iter().take_while(|byte| **byte != 0).map(|byte| char::from(byte.cast_unsigned())).collect();
+    Ok(Some(kind).filter(|kind| is_remote(kind)))
+}
+
+/// Reports whether process ids and paths mean the same to a process as to this one. macOS has no pid namespaces.
+pub(crate) fn shares_namespaces(_pid: u32) -> bool {
+    true
 }
 
 /// Reports whether the process has the machine's root directory. macOS has no namespaces of mounts.
