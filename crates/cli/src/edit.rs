@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -30,6 +31,15 @@ pub(crate) enum Edited {
     Created,
     Changed { backup: PathBuf },
     Deleted,
+}
+
+/// The text behind a symlink is not this user's alone.
+#[derive(Debug, thiserror::Error)]
+#[error("`{link}` is a symlink to `{target}`, which castellan does not write: {why}")]
+pub(crate) struct Foreign {
+    link: String,
+    target: String,
+    why: String,
 }
 
 impl SettingsFile {
@@ -70,6 +80,9 @@ impl SettingsFile {
     /// castellan's first edit.
     pub(crate) fn replace(&self, text: &str, mode: u32) -> anyhow::Result<Edited> {
         let edited = self.would_be(text);
+        if edited != Edited::Unchanged {
+            self.check_target()?;
+        }
         let at = || format!("`{}`", self.path.display());
         match &edited {
             Edited::Unchanged => {}
@@ -85,6 +98,33 @@ impl SettingsFile {
             Edited::Deleted => fs::remove_file(&self.target).with_context(at)?,
         }
         Ok(edited)
+    }
+
+    /// Requires that a symlink leads to a file of this user, in a directory that only this user changes. Otherwise another user
+    /// or a program owns the text: a store of generated files, or a directory of somebody else.
+    fn check_target(&self) -> Result<(), Foreign> {
+        if !fs::symlink_metadata(&self.path).is_ok_and(|link| link.is_symlink()) {
+            return Ok(());
+        }
+        let own = rustix::process::geteuid().as_raw();
+        let foreign = |why: String| {
+            let (link, target) = (self.path.display().to_string(), self.target.display().to_string());
+            Err(Foreign { link, target, why })
+        };
+        for part in [Some(self.target.as_path()), self.target.parent()].into_iter().flatten() {
+            let shown = part.display();
+            match fs::metadata(part) {
+                Ok(meta) if meta.uid() != own => {
+                    return foreign(format!("`{shown}` is another user's"));
+                }
+                Ok(meta) if meta.mode() & 0o002 != 0 => {
+                    return foreign(format!("every user can change `{shown}`"));
+                }
+                Ok(_) => {}
+                Err(error) => return foreign(format!("`{shown}`: {error}")),
+            }
+        }
+        Ok(())
     }
 
     /// Reports whether the file existed and was empty before castellan's first edit. Then its first backup is empty,
@@ -170,7 +210,7 @@ fn read_text(file: &Path) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -190,6 +230,38 @@ mod tests {
         assert_eq!(fs::read_to_string(&backup).unwrap(), "old");
         assert_eq!(backups(&link), [backup]);
         assert_eq!(SettingsFile::read(&link).unwrap().replace("new", 0o600).unwrap(), Edited::Unchanged);
+    }
+
+    #[test]
+    fn a_symlink_to_what_others_change_is_not_written_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("store/real.json"), dir.path().join("link.json"));
+        fs::create_dir(dir.path().join("store")).unwrap();
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let check = |part: &Path, mode: u32, expected: Option<&str>| {
+            fs::set_permissions(part, fs::Permissions::from_mode(mode)).unwrap();
+            let error = SettingsFile::read(&link).unwrap().check_target().err();
+            let error = error.map(|error| error.to_string());
+            match expected {
+                None => assert_eq!(error, None),
+                Some(why) => assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}"),
+            }
+        };
+        check(&real, 0o644, None);
+        check(&real, 0o666, Some("every user can change"));
+        check(&real, 0o664, None);
+        check(real.parent().unwrap(), 0o777, Some("store`"));
+        let written = SettingsFile::read(&link).unwrap().replace("new", 0o600);
+        assert!(written.unwrap_err().is::<Foreign>());
+        check(real.parent().unwrap(), 0o755, None);
+        assert_eq!(fs::read_to_string(&real).unwrap(), "old");
+        // A file of another user, if there is one to be read.
+        if !rustix::process::geteuid().is_root() {
+            fs::remove_file(&link).unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
+            assert!(SettingsFile::read(&link).unwrap().check_target().is_err());
+        }
     }
 
     #[test]

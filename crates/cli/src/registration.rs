@@ -1,6 +1,7 @@
 //! [`Registration`]: a file that registers an agent's hooks, for the user or the machine. The `agents` crate makes the
 //! texts; this module only selects the text for each file.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use castellan_files::Guard;
 use castellan_wire::{Home, HomeArgument};
 
 use crate::agent_files::AgentFiles;
-use crate::edit::{Edited, SettingsFile};
+use crate::edit::{Edited, Foreign, SettingsFile};
 
 /// The users that a registration covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,16 @@ impl Registration {
     pub(crate) fn of_machine(agent: AgentId) -> Option<Registration> {
         let (family, file) = machine_family(agent).zip(machine_settings_path(agent))?;
         Some(Registration { agent, scope: Scope::Machine(family), file: file.into() })
+    }
+
+    /// Returns a file that has castellan's hooks only.
+    pub(crate) fn alone(&self, hook: &HookCommand) -> anyhow::Result<String> {
+        let text = match self.scope {
+            Scope::User => register(self.agent, "", hook),
+            Scope::Machine(MachineFamily::OwnJson) => Ok(managed_settings_text(self.agent, hook)),
+            Scope::Machine(MachineFamily::SharedToml) => register_managed_toml("", hook),
+        };
+        text.map_err(|problem| self.problem(problem))
     }
 
     /// Adds castellan's hooks; with `dry_run` only returns the change.
@@ -182,10 +193,25 @@ impl Registration {
             Scope::User => (0o700, 0o600),
             Scope::Machine(_) => (0o755, 0o644),
         };
-        if let Some(dir) = self.file.parent().filter(|dir| !text.is_empty() && !dir.exists()) {
-            create_dir(dir, dir_mode)?;
+        let is_new_dir = |dir: &&Path| !text.is_empty() && !dir.exists();
+        let made = self.file.parent().filter(is_new_dir).map_or(Ok(()), |dir| create_dir(dir, dir_mode));
+        made.and_then(|()| file.replace(&text, file_mode)).map_err(|error| self.unwritten(error))
+    }
+
+    /// Adds a remedy to the error of a file that castellan cannot or may not write.
+    fn unwritten(&self, error: anyhow::Error) -> anyhow::Error {
+        let io = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+        let is_closed = |error: &std::io::Error| {
+            matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)
+        };
+        if io.into_iter().any(is_closed) || error.is::<Foreign>() {
+            let word = self.agent.word();
+            let managed = if self.scope == Scope::User { "" } else { " --managed" };
+            return anyhow::anyhow!(
+                "{error:#}: put the hooks where this file comes from; `castellan install {word}{managed} --print` prints them"
+            );
         }
-        file.replace(&text, file_mode)
+        error
     }
 
     fn problem(&self, problem: SettingsProblem) -> anyhow::Error {

@@ -31,7 +31,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use castellan_agents::{
-    GivenSession, ObserverProblem, given_session, has_native, is_headless, is_stream, transcript_places,
+    AgentId, GivenSession, ObserverProblem, given_session, has_native, is_headless, is_stream, transcript_places,
     unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
@@ -85,6 +85,17 @@ pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {
         return Exit::Agent(error.code());
     }
     error.downcast_ref::<NoProgram>().map_or(Exit::RunFailed, NoProgram::exit)
+}
+
+/// Returns the agent that a command line names.
+pub(crate) fn agent_of(command: &[OsString]) -> anyhow::Result<AgentId> {
+    let name = command.first().context("no agent is named")?;
+    Ok(Program::find(name, std::env::var_os("PATH").as_deref())?.agent)
+}
+
+/// Returns the error of a command line that asks for something that a run rejects.
+pub(crate) fn rejected(why: String) -> anyhow::Error {
+    Rejected(why).into()
 }
 
 pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit> {

@@ -6,6 +6,7 @@ mod home;
 mod machine_programs;
 mod report;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -20,6 +21,7 @@ use crate::directories::Directories;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::launch;
+use crate::output::{self, NOTE};
 use crate::platform::{account_named, check_runs};
 use crate::registration::Registration;
 use crate::service::{Choice, Service};
@@ -61,6 +63,10 @@ pub(crate) struct Options {
     /// Only print the changes
     #[arg(long)]
     dry_run: bool,
+
+    /// Only print castellan's hooks, for settings that another program generates or that are read-only
+    #[arg(long, conflicts_with_all = ["dry_run", "no_agents", "mode", "launchers", "service", "status_line"])]
+    print: bool,
 }
 
 /// The owner of the home that the hooks use.
@@ -76,7 +82,7 @@ struct Owner {
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
-    if options.managed && !rustix::process::geteuid().is_root() {
+    if options.managed && !options.print && !rustix::process::geteuid().is_root() {
         let own = launch::beside("castellan")?;
         bail!("to register for the whole machine needs root: run `sudo {} install --managed`", own.display());
     }
@@ -88,6 +94,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let hook = hook(&owner, options)?;
     let registrations: Vec<Registration> =
         agents.iter().map(|agent| registration(*agent, options.managed)).collect::<anyhow::Result<_>>()?;
+    if options.print {
+        return print(&registrations, &hook);
+    }
     if !options.dry_run {
         require_leave(&registrations, &hook)?;
     }
@@ -119,6 +128,19 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     // The changes are reported even if the daemon fails.
     let exit = report.write(global, options, &agents, &hook)?;
     started.map(|()| exit)
+}
+
+/// Prints the hooks of each agent. The file of each goes to standard error, so that standard output is the text of the file.
+fn print(registrations: &[Registration], hook: &HookCommand) -> anyhow::Result<Exit> {
+    if registrations.is_empty() {
+        bail!("no agent was found: name one, as in `castellan install {} --print`", AgentId::DEFAULT.word());
+    }
+    for registration in registrations {
+        let file = output::printable(&registration.file.display().to_string());
+        writeln!(anstream::stderr(), "{NOTE} {} reads `{file}`", registration.agent.title())?;
+        write!(anstream::stdout(), "{}", registration.alone(hook)?)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// Returns the owner of the home; under sudo, the user who called sudo.
@@ -224,7 +246,10 @@ fn make_home(owner: &Owner, options: &Options, report: &mut Report) -> anyhow::R
     }
     // The mode of a home in use is changed by its daemon, which requires a person.
     let mode = options.mode.filter(|_| is_new).unwrap_or(Mode::Enforce);
-    let made = home::make(&owner.home, user, owner.is_default, mode)?;
+    let made = home::make(&owner.home, user, owner.is_default, mode).context(
+        "castellan needs a home that it can write: set `XDG_DATA_HOME`, `XDG_CONFIG_HOME` and `XDG_STATE_HOME`, or give \
+         `--home`. `castellan install --print` writes nothing and prints the hooks",
+    )?;
     if made.is_new {
         report.home(made.layout.config());
     } else {

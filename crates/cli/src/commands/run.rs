@@ -53,7 +53,12 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
         budget_session: options.budget_session,
         command: &options.command,
     };
-    match run::run(global, &request) {
+    guarded_exit(|| run::run(global, &request))
+}
+
+/// Returns the exit of a run. The codes of its errors differ from those of other commands: the agent has codes of its own.
+pub(crate) fn guarded_exit(run: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    match run() {
         Ok(exit) => Ok(exit),
         Err(error) => {
             let exit = run::exit_of(&error);

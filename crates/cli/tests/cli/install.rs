@@ -287,3 +287,57 @@ fn what_a_killed_install_left_is_removed_and_three_backups_stay() {
     let names = fs::read_dir(home.path("user/.claude")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(names.filter(|name| name.to_string_lossy().contains("castellan-backup")).count(), 3);
 }
+
+#[test]
+fn hooks_for_generated_settings_are_only_printed() {
+    let home = Home::new();
+    home.write(CLAUDE, r#"{"model": "x"}"#);
+    let before = home.agent_files();
+    let printed = home.run(&["install", "claude", "--print"]);
+    assert_eq!(printed.code, Some(0), "{printed:?}");
+    assert!(home.masked(&printed.stderr).contains("Claude Code reads `ROOT/user/.claude/settings.json`"));
+    let settings: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+    assert!(settings["hooks"]["PreToolUse"].is_array() && settings["model"].is_null(), "{settings}");
+    assert_eq!(home.agent_files(), before);
+    assert!(!home.castellan_home().exists());
+    // They are what an install writes.
+    home.write("other", &printed.stdout);
+    home.write(CLAUDE, &printed.stdout);
+    assert!(home.run_ok(&["install", "claude"]).contains("daemon started"));
+    assert_eq!(home.read(CLAUDE), printed.stdout);
+    assert_eq!(home.run(&["status"]).code, Some(0));
+}
+
+#[test]
+fn settings_that_are_not_this_users_alone_are_left_with_a_remedy() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = Home::new();
+    home.write("store/settings.json", "{}");
+    fs::set_permissions(home.path("store"), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::create_dir_all(home.user().join(".claude")).unwrap();
+    symlink(home.path("store/settings.json"), home.path(CLAUDE)).unwrap();
+    let done = home.run(&["install", "claude"]);
+    assert_eq!(done.code, Some(6), "{done:?}");
+    for part in ["is a symlink to", "which castellan does not write", "`castellan install claude --print`"] {
+        assert!(done.stderr.contains(part), "{part}: {done:?}");
+    }
+    assert_eq!(home.read("store/settings.json"), "{}");
+    fs::set_permissions(home.path("store"), fs::Permissions::from_mode(0o755)).unwrap();
+    home.run_ok(&["install", "claude"]);
+    assert!(home.read("store/settings.json").contains("castellan-hook"));
+    assert!(fs::symlink_metadata(home.path(CLAUDE)).unwrap().is_symlink());
+}
+
+#[test]
+fn a_home_that_cannot_be_written_has_a_remedy() {
+    let home = Home::new();
+    // Root writes everywhere, but not below a file.
+    home.write("user/.local/share", "");
+    let done = home.run(&["install", "claude"]);
+    assert_eq!(done.code, Some(7), "{done:?}");
+    for part in ["set `XDG_DATA_HOME`", "give `--home`", "`castellan install --print`"] {
+        assert!(done.stderr.contains(part), "{part}: {done:?}");
+    }
+    assert!(!home.path(CLAUDE).exists());
+}
