@@ -6,6 +6,7 @@ pub(crate) mod apply;
 pub(crate) mod approve;
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod contained;
@@ -103,6 +104,8 @@ pub(crate) enum Command {
     Keep(keep::Options),
     /// Start an agent under a profile and budgets, and end all that it leaves behind
     Run(run::Options),
+    /// Start an agent on a machine without a person: an ask is a denial, and the log becomes a file
+    Ci(ci::Options),
     /// Run a command in a sandbox, and show what this machine enforces
     Sandbox(sandbox::Options),
     /// Run the command of a ticket in a sandbox; castellan puts this into calls of agents
@@ -190,6 +193,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Diff(options) => diff::run(global, options),
         Command::Keep(options) => keep::run(global, options),
         Command::Run(options) => run::run(global, options),
+        Command::Ci(options) => ci::run(global, options),
         Command::Sandbox(options) => sandbox::run(global, options),
         Command::Contained(options) => contained::run(global, options),
         Command::Plan(command) => plan::run(global, command),

@@ -31,8 +31,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use castellan_agents::{
-    AgentId, GivenSession, ObserverProblem, given_session, has_native, is_headless, is_stream, transcript_places,
-    unsaved,
+    AgentId, GivenSession, ObserverProblem, given_session, has_native, is_headless, is_stream,
+    transcript_places, unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
 use castellan_policy::{Profile, SandboxMode};

@@ -5,10 +5,13 @@
 
 mod activation;
 mod background;
+mod ci;
+mod devcontainer;
 mod hooks;
 mod kit;
 mod launchd;
 mod managed;
+mod namespaces;
 mod outside;
 mod pause;
 mod privacy;

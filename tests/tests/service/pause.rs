@@ -29,7 +29,7 @@ fn a_pause_is_a_persons_is_shown_and_ends_by_itself() -> Result<()> {
     let call = last(&rig, "call")?;
     assert_eq!((&call["answer"], &call["mode"]), (&json!("defer"), &json!("passthrough")), "{call}");
     assert_eq!(call["findings"][0]["code"], json!("paused"), "{call}");
-    let shown = rig.ok(&["status"])?;
+    let shown = rig.run(&["status"])?.stdout;
     assert!(shown.contains("no call is judged for ") && shown.contains("enforce"), "{shown}");
     let over = wait::until(LIMIT, || Ok((rig.forbidden()? == "deny").then_some(())))?;
     over.context("the pause does not end")?;

@@ -40,8 +40,11 @@ pub(crate) fn paths(home: &Home) -> Paths {
     Paths::new(home.castellan()).unwrap()
 }
 
+/// Returns the status; an error if no daemon answers.
 pub(crate) fn status(home: &Home) -> Result<Json> {
-    Ok(serde_json::from_str(&home.run_castellan(&["status", "--json"])?.stdout)?)
+    let status: Json = serde_json::from_str(&home.run_castellan(&["status", "--json"])?.stdout)?;
+    ensure!(status["running"] == true, "no daemon answers: {status}");
+    Ok(status)
 }
 
 pub(crate) fn pid(home: &Home) -> Result<u64> {

@@ -174,7 +174,7 @@ fn install_and_uninstall_have_the_service_with_them() -> Result<()> {
     let rig = Rig::with_systemctl("running", "")?;
     rig.ok(&["install", "--no-agents", "--service"])?;
     assert_eq!(rig.status()?.0, Some(0));
-    let shown = rig.ok(&["status"])?;
+    let shown = rig.run(&["status"])?.stdout;
     assert!(
         shown.lines().any(|line| line.starts_with("service") && line.contains("systemd, castellan-")),
         "{shown}"

@@ -84,7 +84,8 @@ fn unattended(command: &[OsString]) -> anyhow::Result<AgentId> {
     }
     if !is_headless(agent, Some(&words), "default") {
         bail!(run::rejected(
-            "nobody is at a prompt here: start the agent without one, as `claude -p` or `codex exec`".to_owned()
+            "nobody is at a prompt here: start the agent without one, as `claude -p` or `codex exec`"
+                .to_owned()
         ));
     }
     Ok(agent)

@@ -3,7 +3,7 @@
 use castellan_agents::{AgentId, needs_trust};
 use castellan_daemon::{StatusReport, UnguardedAgent};
 
-use crate::check::Check;
+use crate::check::{Check, Outcome};
 use crate::guard::{Fault, Guard};
 use crate::output::{counted, printable};
 
@@ -27,6 +27,12 @@ pub(super) fn checks(guards: &[Guard], status: Option<&StatusReport>) -> Vec<Che
 fn registered(guard: &Guard) -> Vec<Check> {
     let title = guard.agent.title();
     let mut checks: Vec<Check> = guard.faults.iter().map(|fault| check(title, fault)).collect();
+    // The hooks of the machine judge each call, whatever is wrong with the user's.
+    for (check, fault) in checks.iter_mut().zip(&guard.faults) {
+        if guard.for_machine && *fault != Fault::NoHome {
+            check.outcome = check.outcome.min(Outcome::Doubtful);
+        }
+    }
     if checks.is_empty() && guard.for_user {
         let (count, file) = &guard.user_hooks;
         let trusted = if needs_trust(guard.agent) { ", trusted" } else { "" };

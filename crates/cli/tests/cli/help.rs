@@ -45,6 +45,7 @@ const COMMANDS: &[&str] = &[
     "config set",
     "config unset",
     "run",
+    "ci",
     "rules",
     "rules validate",
     "rules test",
