@@ -79,6 +79,16 @@ pub struct Malformed {
     pub(crate) stranger: Option<Stranger>,
 }
 
+impl Malformed {
+    /// Returns the guarded agent that sent the payload, and its own name of the event, if it started the hook of another agent.
+    pub fn other_guarded(&self) -> Option<(AgentId, &str)> {
+        match &self.stranger {
+            Some(Stranger { whose: Whose::Guarded(sender), event }) => Some((*sender, event)),
+            Some(Stranger { whose: Whose::Other(_), .. }) | None => None,
+        }
+    }
+}
+
 /// An agent that started the hook of another agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stranger {

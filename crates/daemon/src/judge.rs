@@ -6,6 +6,7 @@ mod checkpoint;
 mod consent;
 mod contained;
 mod containment;
+mod delivered;
 mod failure;
 mod grounds;
 mod halt;
@@ -53,9 +54,10 @@ pub(crate) use self::terms::Terms;
 use crate::clock::wall;
 use crate::containment::Containment;
 use crate::control::OutsideStatus;
+use crate::deliveries::Deliveries;
 use crate::held::HeldCalls;
 use crate::limits::JUDGED_AGAIN_MAX;
-use crate::live::{LiveSessions, Own};
+use crate::live::{LiveSessions, Own, asks_by_its_own_hook};
 use crate::memory::Memory;
 use crate::notification;
 use crate::outside::Outside;
@@ -102,6 +104,9 @@ pub(crate) struct Judge {
     /// `None`: no call is contained.
     containment: OnceLock<Arc<Containment>>,
     undo: Undo,
+    deliveries: Deliveries,
+    /// Reports whether an agent's process asks by its own hook.
+    asks_by_its_own_hook: fn(AgentId, AgentProcess, &[String]) -> bool,
     /// `None`: the record has no copy.
     outside: OnceLock<Arc<Outside>>,
     /// Shows a pending call on the desktop.
@@ -140,12 +145,15 @@ impl Judge {
             containing: Containing::BY_TICKET,
             containment: OnceLock::new(),
             undo: Undo::default(),
+            deliveries: Deliveries::default(),
+            asks_by_its_own_hook,
             outside: OnceLock::new(),
             notify: notification::show,
         }
     }
 
-    /// Replies to a hook, or returns that the hook must wait for a person. A panic on the way denies.
+    /// Replies to a hook, or returns that the hook must wait for a person. A panic on the way denies. A question that two hooks of
+    /// one agent deliver is judged once.
     pub(crate) fn answer(
         &self,
         request: &Request,
@@ -153,6 +161,10 @@ impl Judge {
         started: Instant,
         holding: Holding,
     ) -> Outcome {
+        self.answered_once(request, sender, holding, || self.answer_alone(request, sender, started, holding))
+    }
+
+    fn answer_alone(&self, request: &Request, sender: Sender, started: Instant, holding: Holding) -> Outcome {
         let reviewed = Rc::default();
         let Ok(agent) = request.agent.parse::<AgentId>() else {
             self.fail("agent", &format!("a hook names the unknown agent `{}`", request.agent));
@@ -202,7 +214,8 @@ impl Judge {
             agent_pid: asked.agent_pid(),
             hook_cwd: String::from_utf8_lossy(&request.cwd).into_owned(),
         };
-        match agents::decode(asked.agent, &request.event, &request.payload, &origin) {
+        let decoded = agents::decode(asked.agent, &request.event, &request.payload, &origin);
+        match decoded {
             Ok(Incoming::Question(call)) => {
                 let whose = self.whose(asked, &call.agent)?;
                 self.hear(asked, &whose, &call.agent);
@@ -250,7 +263,7 @@ impl Judge {
                 }
                 self.note(&record::session_event(asked.agent, &event, self.log.keeps_prompts()))
             }
-            Err(malformed) => self.malformed(asked, &malformed).map(Attempt::from),
+            Err(malformed) => self.delivered_elsewhere(asked, &malformed),
         }
     }
 

@@ -15,6 +15,7 @@ mod configured;
 mod containment;
 mod control;
 mod control_server;
+mod deliveries;
 mod explanation;
 mod facts;
 mod file_set;

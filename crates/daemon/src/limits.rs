@@ -85,6 +85,13 @@ pub(crate) const RECENT_QUARTERS: u64 = 100;
 /// Bytes of each stream of the log that a start reads for the calls of the last day: far more than a day's, and a second.
 pub(crate) const RECENT_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
+/// Questions that are remembered for a second delivery by another hook: far more than are asked in [`DELIVERY_TIME`]. Of more, a
+/// second delivery is judged on its own.
+pub(crate) const DELIVERIES_MAX: usize = 512;
+
+/// Time that a second delivery of a question waits for the answer to the first: less than a hook waits.
+pub(crate) const DELIVERY_TIME: Duration = Duration::from_secs(8);
+
 /// Time from a permitted handover until the next daemon is ready. It loads its rules first: milliseconds.
 pub(crate) const HANDOVER_START_TIME: Duration = Duration::from_secs(10);
 

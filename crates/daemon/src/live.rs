@@ -10,7 +10,7 @@ mod tail;
 mod watched;
 
 pub use agent_start::AgentStart;
-pub(crate) use processes::unguarded;
+pub(crate) use processes::{asks_by_its_own_hook, unguarded};
 #[cfg(test)]
 pub(crate) use sessions::tests::Runs;
 pub(crate) use sessions::{Changed, Live, LiveSessions, agent_directory};

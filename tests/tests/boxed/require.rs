@@ -53,12 +53,10 @@ fn a_sandbox_that_an_agent_outside_starts_permits_no_call() -> Result<()> {
     let agent = rig.agent(&format!("{ASK}\n{words} sandbox run -- sh -c '{inner}'; echo $? > code"))?;
     let done = finish(&mut rig.home.command(&agent))?;
     let answer = |file: &str| fs::read_to_string(rig.file(file)).with_context(|| format!("{file}: {done:?}"));
-    for file in ["said", "inside"] {
-        ensure!(
-            answer(file)?.contains("the settings require a sandbox"),
-            "{file}: {} {done:?}",
-            answer(file)?
-        );
+    // castellan does not believe an agent that a sandbox is castellan's. So a hook inside is one in a container.
+    let reasons = [("said", "the settings require a sandbox"), ("inside", "castellan outside of it")];
+    for (file, reason) in reasons {
+        ensure!(answer(file)?.contains(reason), "{file}: {} {done:?}", answer(file)?);
     }
     ensure!(answer("code")? == "0\n", "the sandbox itself has started: {done:?}");
     // The same command of a person is believed.

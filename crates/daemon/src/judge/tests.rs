@@ -2,6 +2,7 @@
 
 mod consent;
 mod contained;
+mod delivered;
 mod elsewhere;
 mod friction;
 mod hold;

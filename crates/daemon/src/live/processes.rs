@@ -51,6 +51,14 @@ fn look(
     })
 }
 
+/// Reports whether the settings of an agent's process show that it asks castellan by its own hook. `own` are castellan's files
+/// and folders.
+pub(crate) fn asks_by_its_own_hook(id: AgentId, process: AgentProcess, own: &[String]) -> bool {
+    let Some(cwd) = platform::directory(process.pid).filter(|_| process.lives()) else { return false };
+    let start = start_of(id, process.pid, cwd, arguments_of(process.pid));
+    HookSettings::of(id, start, own).unguarded().is_none()
+}
+
 /// Returns the agent whose program the process runs.
 fn agent(process: &Process) -> Option<AgentId> {
     let executable = platform::executable(process.pid).ok();
