@@ -24,10 +24,8 @@ fn a_hook_of_a_container_is_denied_with_the_reason() {
     assert!(exit == 2 || told.contains("deny"), "{exit} {told}");
     assert!(told.contains("the agent runs in a container, and castellan outside of it"), "{told}");
     let records = bench.records();
-    let is_told = |record: &Record| match record {
-        Record::Failure(failure) => failure.code.as_str() == "namespace",
-        _ => false,
-    };
+    let is_told =
+        |record: &Record| matches!(record, Record::Failure(failure) if failure.code.as_str() == "namespace");
     assert!(records.iter().any(is_told), "{records:?}");
 }
 
