@@ -23,6 +23,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-agents", 1),
     ("castellan-sandbox", 1),
     ("castellan-checkpoint", 1),
+    ("castellan-reader", 1),
     ("castellan-launcher", 2),
     ("castellan-shell", 2),
     ("castellan-languages", 2),

@@ -24,7 +24,11 @@ pub enum Guard {
 impl Guard {
     /// Checks that no other user can have written the file or folder of this metadata.
     pub fn check(self, of: &Metadata) -> io::Result<()> {
-        let own = rustix::process::geteuid().as_raw();
+        self.check_for(rustix::process::geteuid().as_raw(), of)
+    }
+
+    /// As [`Guard::check`], where `User` and `Project` mean the user with the id `own`.
+    pub fn check_for(self, own: u32, of: &Metadata) -> io::Result<()> {
         let (owners, forbidden): (&[u32], u32) = match &self {
             Guard::Any => return Ok(()),
             Guard::User | Guard::Project => (&[own, 0], 0o002),
@@ -47,7 +51,8 @@ impl Guard {
         Ok(())
     }
 
-    pub(crate) fn links(self) -> Links {
+    /// Returns the treatment of a symbolic link in the file's place.
+    pub fn links(self) -> Links {
         match self {
             Guard::Any | Guard::User => Links::Followed,
             Guard::Project | Guard::Owner(_) | Guard::Private(_) => Links::Refused,

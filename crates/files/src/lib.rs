@@ -16,4 +16,6 @@ pub use explain::explained;
 pub use guard::{Guard, is_distrusted};
 pub use new::{Access, NewFile, remove_leftovers, sync_folder, write_private, write_private_by};
 pub use open::{Links, open_to_read, open_with};
-pub use read::{at_most, is_changed, of_system, open_guarded, read_bytes, read_guarded, read_text};
+pub use read::{
+    at_most, is_changed, of_system, open_guarded, read_bytes, read_guarded, read_opened, read_text, text,
+};

@@ -18,7 +18,11 @@ pub fn read_text(file: &Path, max: u64) -> io::Result<String> {
 
 /// Reads such a file as text, if `guard` accepts it.
 pub fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<String> {
-    let bytes = read_bytes(file, max, guard)?;
+    text(read_bytes(file, max, guard)?)
+}
+
+/// Returns the bytes of a file as text.
+pub fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes)
         .map_err(|error| io::Error::other(format!("it is not UTF-8: save it as UTF-8 ({error})")))
 }
@@ -26,16 +30,26 @@ pub fn read_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<String> {
 /// Reads a regular file of at most `max` bytes, if `guard` accepts it. A change during the read is an error, because a
 /// mix of two texts has no author.
 pub fn read_bytes(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
-    let (opened, before) = open_guarded(file, max, guard)?;
+    read_opened(open_to_read(file, guard.links())?, max, guard, rustix::process::geteuid().as_raw())
+}
+
+/// Reads a file that was opened with [`Guard::links`], as [`read_bytes`] does for the user with the id `own`.
+pub fn read_opened(opened: File, max: u64, guard: Guard, own: u32) -> io::Result<Vec<u8>> {
+    let before = checked(&opened, max, guard, own)?;
     read_whole(&opened, &before, max, guard)
 }
 
 /// Opens such a file, and returns it with its metadata.
 pub fn open_guarded(file: &Path, max: u64, guard: Guard) -> io::Result<(File, Metadata)> {
     let opened = open_to_read(file, guard.links())?;
+    let before = checked(&opened, max, guard, rustix::process::geteuid().as_raw())?;
+    Ok((opened, before))
+}
+
+fn checked(opened: &File, max: u64, guard: Guard, own: u32) -> io::Result<Metadata> {
     let before = opened.metadata()?;
-    guard.check(&before)?;
-    if before.len() > max { Err(too_long(max)) } else { Ok((opened, before)) }
+    guard.check_for(own, &before)?;
+    if before.len() > max { Err(too_long(max)) } else { Ok(before) }
 }
 
 /// Reads an open file whose metadata was `before`.
