@@ -8,14 +8,14 @@ use castellan_agents::{self as agents, AgentId};
 use crate::layout::Layout;
 use crate::limits::AGENT_STATE_BYTES_MAX;
 use crate::platform;
-use castellan_files::read_text;
+use crate::sight::{self, read_text};
 
 /// The default location of castellan's home in a user's home.
 const DEFAULT_HOME: &str = ".local/share/castellan";
 
 /// Returns the configured servers of the user that castellan guards.
 pub(crate) fn servers_before(layout: &Layout) -> Vec<String> {
-    let account = platform::account(rustix::process::geteuid().as_raw()).and_then(|account| account.home);
+    let account = platform::account(sight::user()).and_then(|account| account.home);
     user_of(layout, account.as_deref()).map(servers_of).unwrap_or_default()
 }
 

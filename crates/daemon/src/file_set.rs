@@ -13,7 +13,8 @@ use crate::layout::{Layout, OrganisationPlace};
 use crate::limits::{
     APPLIED_BYTES_MAX, CONFIG_BYTES_MAX, PROJECT_BYTES_MAX, RULE_FILE_BYTES_MAX, RULE_FILES_MAX,
 };
-use castellan_files::{Guard, is_distrusted, read_bytes, read_guarded};
+use crate::sight;
+use castellan_files::{Guard, is_distrusted, read_bytes};
 
 /// Configuration and rule files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +111,7 @@ fn read_folder(dir: &Path, guard: Guard) -> Result<Option<FileSet>, FileSetError
         return Ok(None);
     }
     let file = dir.join("config.toml");
-    let config = match read_guarded(&file, CONFIG_BYTES_MAX, guard) {
+    let config = match text_of(&file, CONFIG_BYTES_MAX, guard) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         read => Some(read.map_err(|error| ConfigError::Io(file, error))?),
     };
@@ -126,17 +127,32 @@ fn read_folder(dir: &Path, guard: Guard) -> Result<Option<FileSet>, FileSetError
     Ok(Some(FileSet { config: config.unwrap_or_else(|| NOTHING_SAID.to_owned()), rules }))
 }
 
+/// Reads a file of a layer. A workspace's own files are those of the guarded user, all others are castellan's or root's.
+fn bytes_of(file: &Path, max: u64, guard: Guard) -> io::Result<Vec<u8>> {
+    match guard {
+        Guard::Project => sight::read_bytes(file, max, guard),
+        Guard::Any | Guard::User | Guard::Owner(_) | Guard::Private(_) => read_bytes(file, max, guard),
+    }
+}
+
+fn text_of(file: &Path, max: u64, guard: Guard) -> io::Result<String> {
+    castellan_files::text(bytes_of(file, max, guard)?)
+}
+
 /// Reports whether such a folder exists. Returns an error if it is no folder, or if another user may have written it.
 fn is_guarded_folder(dir: &Path, guard: Guard) -> Result<bool, FileSetError> {
     let wrong = |error| FileSetError::Rules(dir.to_owned(), error);
-    let found = match std::fs::symlink_metadata(dir) {
+    let is_of_user = guard == Guard::Project;
+    let found = if is_of_user { sight::symlink_metadata(dir) } else { std::fs::symlink_metadata(dir) };
+    let found = match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         found => found.map_err(wrong)?,
     };
     if !found.is_dir() {
         return Err(wrong(io::Error::other("not a folder; a symbolic link is not followed here")));
     }
-    guard.check(&found).map_err(wrong)?;
+    let owner = if is_of_user { sight::user() } else { rustix::process::geteuid().as_raw() };
+    guard.check_for(owner, &found).map_err(wrong)?;
     Ok(true)
 }
 
@@ -158,9 +174,13 @@ fn read_rule_files(
     left: &mut u64,
     sources: &mut Vec<Source>,
 ) -> Result<(), FileSetError> {
-    let files = rule_files(dir).map_err(|error| FileSetError::Rules(dir.to_owned(), error))?;
+    let files = match guard {
+        Guard::Project => project_rule_files(dir),
+        Guard::Any | Guard::User | Guard::Owner(_) | Guard::Private(_) => rule_files(dir),
+    };
+    let files = files.map_err(|error| FileSetError::Rules(dir.to_owned(), error))?;
     for file in files {
-        let bytes = read_bytes(&file, RULE_FILE_BYTES_MAX.min(*left), guard)
+        let bytes = bytes_of(&file, RULE_FILE_BYTES_MAX.min(*left), guard)
             .map_err(|error| FileSetError::Rules(file.clone(), error))?;
         *left = left.saturating_sub(bytes.len() as u64);
         let source = Source::from_bytes(file.display().to_string(), bytes).map_err(FileSetError::NotText)?;
@@ -183,9 +203,19 @@ pub fn is_case_file(file: &Source) -> bool {
 
 /// Returns the rule files of a folder and their case files, sorted by name.
 pub(crate) fn rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(dir)?;
+    rules_among(entries.map(|entry| entry.map(|entry| entry.path())))
+}
+
+/// As [`rule_files`], for a folder of the guarded user.
+fn project_rule_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    rules_among(sight::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path)))
+}
+
+fn rules_among(paths: impl Iterator<Item = io::Result<PathBuf>>) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
-        let path = entry?.path();
+    for path in paths {
+        let path = path?;
         if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml") {
             files.push(path);
         }

@@ -63,6 +63,7 @@ mod secret;
 mod server;
 mod session_key;
 mod shipped;
+mod sight;
 mod sockets;
 mod store;
 mod tally;

@@ -12,6 +12,7 @@ use crate::judge::Judge;
 use crate::limits::{BEGUN_CALLS_MAX, TRANSCRIPT_FOLDER_MAX, TRANSCRIPTS_PER_SESSION_MAX};
 use crate::live::{Live, Tail, is_absent};
 use crate::session_key::SessionKey;
+use crate::sight;
 
 /// The monitor.
 #[derive(Debug)]
@@ -51,6 +52,10 @@ impl Monitor {
     pub(crate) fn run(mut self) {
         loop {
             let live = self.judge.live().wait();
+            // Without the reader, files would seem to be missing. Calls are denied meanwhile.
+            if sight::check().is_err() {
+                continue;
+            }
             self.sessions.retain(|session, _| live.iter().any(|live| live.session == *session));
             for live in &live {
                 if catch_unwind(AssertUnwindSafe(|| self.look(live))).is_err() {
@@ -146,7 +151,7 @@ impl Transcript {
 /// Returns the transcripts of sub-agents in a folder, each with the sub-agent's id, and whether there may be more.
 /// Files with other names do not count towards the limit.
 fn subagents(folder: &Path) -> (Vec<(PathBuf, String)>, bool) {
-    let mut entries = match std::fs::read_dir(folder) {
+    let mut entries = match sight::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => return (Vec::new(), !is_absent(&error)),
     };
@@ -154,9 +159,9 @@ fn subagents(folder: &Path) -> (Vec<(PathBuf, String)>, bool) {
     for entry in entries.by_ref().take(TRANSCRIPT_FOLDER_MAX) {
         let Ok(entry) = entry else { return (found, true) };
         // Agents give them ASCII names.
-        let name = entry.file_name();
-        let id = name.to_str().and_then(|name| name.strip_prefix("agent-")?.strip_suffix(".jsonl"));
-        found.extend(id.map(|id| (entry.path(), id.to_owned())));
+        let id = entry.name.to_str().and_then(|name| name.strip_prefix("agent-")?.strip_suffix(".jsonl"));
+        let id = id.map(str::to_owned);
+        found.extend(id.map(|id| (entry.path, id)));
     }
     (found, entries.next().is_some())
 }

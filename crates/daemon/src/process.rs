@@ -5,6 +5,7 @@ use std::path::Path;
 
 pub(crate) use crate::platform::Process;
 use crate::platform::{self, State};
+use crate::sight;
 
 impl Process {
     /// Reads a process; `None` when it is gone or cannot be read.
@@ -35,7 +36,7 @@ impl Process {
     }
 
     fn is_another_users(&self) -> bool {
-        platform::real_user(self.pid).is_some_and(|user| user != rustix::process::geteuid().as_raw())
+        platform::real_user(self.pid).is_some_and(|user| user != sight::user())
     }
 
     /// File names at the start of the process: its executable and first two arguments (an interpreter and its script).

@@ -24,6 +24,7 @@ use crate::payloads::Payloads;
 use crate::peers::{Admission, AgentProcess, Peers, Sender};
 use crate::platform::{peer_of, shares_namespaces};
 use crate::refusals::Refusals;
+use crate::sight;
 use crate::sockets::Socket;
 use crate::timed::Timed;
 
@@ -157,7 +158,7 @@ impl Server {
     fn serve_sent(&self, stream: &UnixStream) -> Option<()> {
         let started = Instant::now();
         let Ok(peer) = peer_of(stream) else { return Some(()) };
-        if peer.user != rustix::process::geteuid().as_raw() {
+        if peer.user != sight::user() {
             self.judge.fail("peer", "another user's process tried to connect");
             return Some(());
         }

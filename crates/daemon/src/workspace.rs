@@ -8,13 +8,15 @@ use std::path::Path;
 use castellan_event::{Answer, Query, Recorder};
 
 use crate::memory::Workspace;
+use crate::platform;
+use crate::sight;
 use crate::world::FileSystem;
 
 /// The workspace of a directory outside of any session, for a person. Returns an error if it is no readable directory
 /// or not given by its real path.
 pub(crate) fn workspace_at(directory: &str) -> io::Result<Workspace> {
-    let metadata = std::fs::metadata(directory)?;
-    if !metadata.is_dir() || std::fs::canonicalize(directory)? != Path::new(directory) {
+    let metadata = sight::metadata(directory)?;
+    if !metadata.is_dir() || sight::canonicalize(directory)? != Path::new(directory) {
         return Err(io::Error::other("it is no directory by its real path"));
     }
     let machine = FileSystem::default();
@@ -24,7 +26,7 @@ pub(crate) fn workspace_at(directory: &str) -> io::Result<Workspace> {
 
 /// The real path of the workspace around a directory. The error gives the reason why there is none.
 pub fn find_workspace(directory: &Path) -> io::Result<String> {
-    let real = std::fs::canonicalize(directory)?;
+    let real = sight::canonicalize(directory)?;
     let real = real.to_str().ok_or_else(|| io::Error::other("its path is no text"))?;
     let found = workspace_at(real)?;
     if !found.is_border {
@@ -48,9 +50,13 @@ pub(crate) fn workspace_of(cwd: &str, pid: u32, world: &mut Recorder<'_>) -> Opt
     Some(Workspace { is_border: is_border(&path), path })
 }
 
-/// The homes of the agent's user, who is also the user of the daemon: the daemon serves only its own user.
+/// The homes of the agent's user, who is the guarded user: the daemon serves no other.
 fn homes(pid: u32, world: &mut Recorder<'_>) -> Vec<String> {
     let mut homes = vec!["/".to_owned()];
+    if sight::is_through_reader() {
+        let home = platform::account(sight::user()).and_then(|account| account.home);
+        homes.extend(home.map(|home| home.to_string_lossy().into_owned()));
+    }
     for pid in [std::process::id(), pid] {
         let Some(Answer::Process(Some(process))) = world.ask(Query::Process { pid }) else { continue };
         let of_process = [Some(process.home.as_str()), process.var("HOME")];

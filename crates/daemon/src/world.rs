@@ -13,14 +13,13 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use castellan_event::{Answer, FileKind, HEAD_BYTES, PATH_BYTES_MAX, Process, Query, World};
 use rustix::io::Errno;
 
 use crate::limits::{BYTES_PER_STEP, PROCESS_PATHS_MAX, STEPS_PER_DECISION_MAX, SYMLINKS_MAX};
-use crate::readers;
+use crate::{readers, sight};
 
 /// The daemon's machine, for one decision. Counts the work.
 #[derive(Debug)]
@@ -223,12 +222,15 @@ fn is_usable(path: &Path) -> bool {
 }
 
 fn read_link(path: &Path) -> Seen {
-    match rustix::fs::readlink(path, Vec::new()) {
-        Ok(target) => Seen::Link(PathBuf::from(OsString::from_vec(target.into_bytes()))),
-        Err(Errno::NOENT | Errno::NOTDIR) => Seen::Missing,
+    let error = match sight::read_link(path) {
+        Ok(target) => return Seen::Link(target),
+        Err(error) => error,
+    };
+    match Errno::from_io_error(&error) {
+        Some(Errno::NOENT | Errno::NOTDIR) => Seen::Missing,
         // `EINVAL` means that the path is no symlink. No file can have a name that is too long.
-        Err(Errno::INVAL | Errno::NAMETOOLONG) => Seen::Itself,
-        Err(_) => Seen::Unreadable,
+        Some(Errno::INVAL | Errno::NAMETOOLONG) => Seen::Itself,
+        _ => Seen::Unreadable,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::limits::MANIFEST_BYTES_MAX;
 use crate::memory::{Entered, Epoch, Workspace};
 use crate::peers::Sender;
 use crate::process::{arguments_of, executable_of};
+use crate::sight;
 
 /// An event that is being judged.
 pub(super) struct Asked<'a> {
@@ -73,7 +74,7 @@ impl Asked<'_> {
     fn agent_version(&self) -> Option<Version> {
         let executable = executable_of(self.agent_pid())?;
         let manifest = Path::new(&executable).with_file_name(PACKAGE_MANIFEST);
-        let manifest = castellan_files::read_text(&manifest, MANIFEST_BYTES_MAX).ok();
+        let manifest = sight::read_text(&manifest, MANIFEST_BYTES_MAX).ok();
         agents::executable_version(self.agent, &executable, manifest.as_deref())
     }
 }

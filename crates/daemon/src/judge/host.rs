@@ -3,9 +3,9 @@
 
 use std::io::ErrorKind;
 
+use crate::sight::read_text;
 use castellan_agents::{self as agents, Done};
 use castellan_event::{Mode, Verdict};
-use castellan_files::read_text;
 use castellan_wire::Reply;
 
 use super::{Asked, Judge, Whose, reply};

@@ -11,6 +11,7 @@ use crate::limits::ANCESTORS_MAX;
 use crate::peers::AgentProcess;
 use crate::platform;
 use crate::process::{Process, arguments_of};
+use crate::sight;
 
 /// Finds this user's running agents that have asked nothing and whose settings show that they never will. `is_guarded`
 /// reports, for a pid and start time, whether the process has asked. `own` are castellan's files and folders.
@@ -71,7 +72,7 @@ fn agent(process: &Process) -> Option<AgentId> {
 
 /// Reports whether the process belongs to this user and sees the same files.
 fn is_ours(pid: u32) -> bool {
-    platform::owner(pid) == Some(rustix::process::geteuid().as_raw()) && platform::sees_own_files(pid)
+    platform::owner(pid) == Some(sight::user()) && platform::sees_own_files(pid)
 }
 
 fn ancestors(process: &Process) -> impl Iterator<Item = Process> {

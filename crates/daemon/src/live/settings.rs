@@ -25,7 +25,7 @@ use super::agent_start::AgentStart;
 use super::sources::{FoundText, Sources, command_line};
 use super::watched::{Owners, Watched};
 use crate::limits::SETTINGS_LEVELS_MAX;
-use castellan_files::read_text;
+use crate::sight::read_text;
 
 /// The files with an agent's hooks, as they were at the last check.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use castellan_agents::{
 use super::agent_start::AgentStart;
 use super::watched::{Owners, Stamp, is_absent, stamp};
 use crate::limits::{HOOK_LOOKUPS_MAX, HOOK_SOURCES_MAX, HOOK_STEPS_MAX, PLUGINS_PER_FOLDER_MAX};
-use castellan_files::read_text;
+use crate::sight::{self, read_text};
 
 /// The sources that were found.
 #[derive(Debug, Default)]
@@ -145,7 +145,7 @@ impl Sources {
     /// Adds the extensions, each in a folder.
     fn add_extensions(&mut self, agent: AgentId, dir: &Path) {
         for extension in self.entries(&dir.join(agents::EXTENSIONS)) {
-            if extension.is_dir() {
+            if sight::is_dir(&extension) {
                 self.add_plugin(agent, &extension, None, &PluginFiles::default());
             }
         }
@@ -237,7 +237,7 @@ impl Sources {
                 self.is_cut = true;
                 return;
             }
-            match std::fs::metadata(&path) {
+            match sight::metadata(&path) {
                 Ok(found) if found.is_dir() => {
                     if self.walked.insert((found.dev(), found.ino())) {
                         paths.extend(self.entries(&path));
@@ -270,8 +270,8 @@ impl Sources {
         if !self.note(folder) {
             return Vec::new();
         }
-        let found = std::fs::read_dir(folder).and_then(|entries| {
-            entries.take(PLUGINS_PER_FOLDER_MAX + 1).map(|entry| Ok(entry?.path())).collect()
+        let found = sight::read_dir(folder).and_then(|entries| {
+            entries.take(PLUGINS_PER_FOLDER_MAX + 1).map(|entry| Ok(entry?.path)).collect()
         });
         let mut entries: Vec<PathBuf> = found.unwrap_or_else(|error| {
             self.fail(folder, &error);

@@ -8,7 +8,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use castellan_files::{Links, open_to_read};
+use crate::sight::{self, open_to_read};
+use castellan_files::Links;
 
 use crate::limits::{TRANSCRIPT_BEHIND_MAX, TRANSCRIPT_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES};
 
@@ -132,7 +133,7 @@ impl Tail {
     fn open(&self) -> io::Result<(File, u64)> {
         let file = open_to_read(&self.path, Links::Refused)?;
         let meta = file.metadata()?;
-        if meta.uid() != rustix::process::geteuid().as_raw() {
+        if meta.uid() != sight::user() {
             return Err(io::Error::other("it is another user's"));
         }
         Ok((file, meta.size()))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use castellan_agents::{self as agents, AgentId, HookFile, HookFileReport, Place};
 
-use castellan_files::read_text;
+use crate::sight::{self, read_text};
 
 /// The plugins that a file belongs to. `None` is an owner that no settings can disable.
 pub(super) type Owners = BTreeSet<Option<String>>;
@@ -92,7 +92,7 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 
 /// Returns the stamp of a file, or `None` if it does not exist. Follows symlinks, as the agents do.
 pub(super) fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
-    match std::fs::metadata(path) {
+    match sight::metadata(path) {
         Ok(found) => Ok(Some((
             found.dev(),
             found.ino(),

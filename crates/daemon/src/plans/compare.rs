@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::sight::read_text;
 use castellan_event::{Call, Effect, EffectKind, Facts, Scope};
-use castellan_files::read_text;
 use castellan_plans::{CallView, Departure, DepartureKind, Plan, check, covers};
 use castellan_policy::{PlanDeparture, PlanMode, PlanReport};
 use castellan_shell::{agent_shells, comments};

@@ -4,14 +4,13 @@ mod mounts;
 mod stat;
 mod users;
 
-use std::fs::read_link;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use castellan_files::{Links, at_most, of_system, open_to_read};
+use castellan_files::{Links, at_most, of_system};
 use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_peercred, socket_type};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
 use rustix::process::{
@@ -21,6 +20,7 @@ use rustix::process::{
 pub(crate) use self::mounts::{network_mounts, remote_system_of};
 use super::{Account, Peer, Process, State};
 use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
+use crate::sight;
 
 /// The first process may be a container's, started at a person's terminal. A process without a parent that is not the
 /// first came in from outside of the container.
@@ -102,12 +102,12 @@ pub(crate) fn arguments(pid: u32) -> Option<Vec<Vec<u8>>> {
 
 /// Returns the start environment: entries `NAME=value`, each with a NUL behind it.
 pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
-    of_system(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)
+    sight::of_system(&format!("/proc/{pid}/environ"), ENVIRONMENT_BYTES_MAX)
 }
 
 /// Returns the start environment and the effective user of the same process.
 pub(crate) fn environment_and_user(pid: u32) -> Option<(Vec<u8>, u32)> {
-    let environ = open_to_read(Path::new(&format!("/proc/{pid}/environ")), Links::Followed).ok()?;
+    let environ = sight::open_to_read(Path::new(&format!("/proc/{pid}/environ")), Links::Followed).ok()?;
     let owner = environ.metadata().ok()?.uid();
     let environment = at_most(environ, ENVIRONMENT_BYTES_MAX).ok()??;
     // The kernel assigns the files of a process to its effective user, or to the superuser while others must not
@@ -138,9 +138,9 @@ pub(crate) fn owner(pid: u32) -> Option<u32> {
     std::fs::metadata(format!("/proc/{pid}")).ok().map(|found| found.uid())
 }
 
-/// Reports whether the process has the same root directory as this one.
+/// Reports whether the process has the same root directory as this one, or as the guarded user's reader.
 pub(crate) fn sees_own_files(pid: u32) -> bool {
-    let root = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let root = |path: &Path| sight::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     root(Path::new(&format!("/proc/{pid}/root/."))) == root(Path::new("/"))
 }
 
@@ -153,12 +153,12 @@ pub(crate) fn shares_namespaces(pid: u32) -> bool {
 
 /// Returns the working directory of a process.
 pub(crate) fn directory(pid: u32) -> Option<PathBuf> {
-    read_link(format!("/proc/{pid}/cwd")).ok()
+    sight::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 /// Returns the path of the executable. A removed one ends with ` (deleted)`.
 pub(crate) fn executable(pid: u32) -> io::Result<PathBuf> {
-    read_link(format!("/proc/{pid}/exe"))
+    sight::read_link(format!("/proc/{pid}/exe"))
 }
 
 /// Returns a path that leads to the executed file itself, even if another file has replaced it.
@@ -168,7 +168,7 @@ pub(crate) fn executable_file(pid: u32) -> io::Result<PathBuf> {
 
 /// Returns the path of this process's executable, as [`executable`].
 pub(crate) fn own_executable() -> io::Result<PathBuf> {
-    read_link("/proc/self/exe")
+    std::fs::read_link("/proc/self/exe")
 }
 
 /// Returns a path that leads to the executed file of this process.

@@ -1,6 +1,6 @@
 //! Kind and contents of a file. Every path here is real: its symlinks are resolved.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -10,14 +10,19 @@ use rustix::io::Errno;
 
 use super::names::regular;
 use crate::limits::CONTENTS_BYTES_MAX;
-use castellan_files::{Links, at_most, open_to_read};
+use crate::sight::{self, open_to_read};
+use castellan_files::{Links, at_most};
 
 pub(super) fn kind(real: &Path) -> FileKind {
-    match rustix::fs::lstat(real) {
-        Ok(stat) => kind_of(FileType::from_raw_mode(stat.st_mode)),
-        Err(Errno::NOENT | Errno::NOTDIR) => FileKind::Missing,
+    match sight::symlink_metadata(real) {
+        Ok(found) => kind_of(FileType::from_raw_mode(found.mode())),
+        Err(error) if is_missing(&error) => FileKind::Missing,
         Err(_) => FileKind::Unreadable,
     }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::NOENT | Errno::NOTDIR))
 }
 
 fn kind_of(file_type: FileType) -> FileKind {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::FileSystem;
 use crate::limits::{ENTRIES_PER_STEP, NAMES_ENTRIES_MAX, OTHER_NAMES_MAX};
+use crate::sight;
 
 /// The files with several names among the entries of directories. One decision asks about the same directories for each
 /// of its files.
@@ -43,13 +44,13 @@ impl FileSystem {
         for directory in directories {
             self.take(1)?;
             let Some(real) = self.resolve(directory).filter(|real| !self.is_missing(real)) else { continue };
-            let Ok(entries) = std::fs::read_dir(&real) else { continue };
+            let Ok(entries) = sight::read_dir(&real) else { continue };
             for entry in entries {
                 left = left.checked_sub(1)?;
                 if left.is_multiple_of(ENTRIES_PER_STEP) {
                     self.take(1)?;
                 }
-                let name = entry.ok()?.path();
+                let name = entry.ok()?.path;
                 if let Some(file) = regular(&name).filter(|file| file.nlink() > 1) {
                     let names = files.entry((file.dev(), file.ino())).or_default();
                     let name = name.to_string_lossy().into_owned();
@@ -66,7 +67,7 @@ impl FileSystem {
 
 /// The numbers of a regular file; a symlink is not followed.
 pub(super) fn regular(path: &Path) -> Option<Metadata> {
-    std::fs::symlink_metadata(path).ok().filter(Metadata::is_file)
+    sight::symlink_metadata(path).ok().filter(Metadata::is_file)
 }
 
 #[cfg(test)]

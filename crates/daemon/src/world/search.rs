@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use castellan_event::FileKind;
-use rustix::fs::{Access, AtFlags, CWD, FileType};
 
 use super::{FileSystem, look};
+use crate::sight;
 
 impl FileSystem {
     /// The file that a shell runs for `name`: the first executable regular file. `None` over the limit, and when a
@@ -24,7 +24,7 @@ impl FileSystem {
             if self.is_missing(Path::new(directory)) {
                 continue;
             }
-            if rustix::fs::accessat(CWD, &candidate, Access::EXEC_OK, AtFlags::EACCESS).is_err() {
+            if sight::can_execute(&candidate).is_err() {
                 continue;
             }
             let real = self.real_path(&candidate)?;
@@ -41,9 +41,8 @@ impl FileSystem {
         let real = self.resolve(of)?;
         for directory in real.ancestors() {
             self.take(1)?;
-            let found = rustix::fs::stat(directory.join(".git"));
-            let found = found.map(|found| FileType::from_raw_mode(found.st_mode));
-            if matches!(found, Ok(FileType::RegularFile | FileType::Directory)) {
+            let found = sight::metadata(directory.join(".git"));
+            if found.is_ok_and(|found| found.is_file() || found.is_dir()) {
                 return Some(Some(directory.to_string_lossy().into_owned()));
             }
         }
@@ -57,7 +56,7 @@ impl FileSystem {
         if self.is_missing(&real) {
             return Some(None);
         }
-        let entries = match std::fs::read_dir(&real) {
+        let entries = match sight::read_dir(&real) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Some(None),
             Err(_) => return None,
@@ -66,7 +65,7 @@ impl FileSystem {
         for entry in entries {
             self.take(1)?;
             let entry = entry.ok()?;
-            let name = entry.file_name().to_str().map(str::to_owned);
+            let name = entry.name.to_str().map(str::to_owned);
             let Some(name) = name.filter(|name| name.starts_with(prefix) && name.ends_with(suffix)) else {
                 continue;
             };

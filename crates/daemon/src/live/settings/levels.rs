@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::limits::SETTINGS_LEVELS_MAX;
+use crate::sight;
 
 /// The directories to check.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) struct Levels {
 pub(super) fn levels(cwd: &Path) -> Levels {
     let mut above = cwd.ancestors();
     let looked_at: Vec<&Path> = above.by_ref().take(SETTINGS_LEVELS_MAX).collect();
-    let root = looked_at.iter().position(|dir| dir.join(".git").exists());
+    let root = looked_at.iter().position(|dir| sight::exists(dir.join(".git")));
     let directories = looked_at.into_iter().take(root.unwrap_or(0) + 1).map(Path::to_owned).collect();
     Levels { directories, is_cut: root.is_none() && above.next().is_some() }
 }

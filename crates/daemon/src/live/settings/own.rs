@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use castellan_files::{Guard, read_bytes};
+use castellan_files::Guard;
 use castellan_wire::HomeArgument;
 
 use super::super::watched::{Stamp, stamp};
+use crate::sight;
 
 /// castellan's own hook and paths.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +30,7 @@ impl Own {
 
     /// Reports whether this is this daemon's hook and asks this daemon. An unknown part of [`Own`] matches everything.
     pub(super) fn is_hook(&self, program: &str, home: &str) -> bool {
-        let user = rustix::process::geteuid().as_raw();
+        let user = sight::user();
         let reported = HomeArgument::parse(home.as_ref()).and_then(|reported| reported.of(user));
         let home = reported.as_ref().map_or(Path::new(home), |home| home.dir());
         let is_path = |home: &Path| self.paths.iter().any(|path| Path::new(path) == home);
@@ -53,7 +54,7 @@ impl Own {
         if let Some((_, is_copy)) = copies.get(found).filter(|(then, _)| *then == now) {
             return *is_copy;
         }
-        let read = |path: &Path| read_bytes(path, size(own), Guard::Any).ok();
+        let read = |path: &Path| sight::read_bytes(path, size(own), Guard::Any).ok();
         let is_copy = read(found).is_some_and(|bytes| read(hook).is_some_and(|own| own == bytes));
         copies.insert(found.to_owned(), (now, is_copy));
         is_copy
@@ -62,7 +63,7 @@ impl Own {
 
 /// Resolves a path.
 pub(super) fn real(path: &Path) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok()
+    sight::canonicalize(path).ok()
 }
 
 #[cfg(test)]

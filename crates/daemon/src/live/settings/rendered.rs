@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use crate::sight::read_text;
 use castellan_agents::{self as agents, AgentId, SETTINGS_BYTES_MAX};
-use castellan_files::read_text;
 
 use super::own::Own;
 use crate::ancestors::Ancestors;
