@@ -48,7 +48,9 @@ use crate::presence;
 use crate::process::Process;
 use crate::record;
 use crate::secret::{Account, SecretError, Secrets};
+use crate::sight;
 use crate::sockets::Socket;
+use crate::system;
 use crate::timed::Timed;
 
 /// Events for a running daemon that are no calls.
@@ -141,7 +143,7 @@ impl ControlServer {
         let pid = credentials.pid;
         // Read before any wait: the process id could be reused.
         let started = Process::read(pid).map_or(0, |process| process.started);
-        if credentials.user != rustix::process::geteuid().as_raw() {
+        if !system::may_control(credentials.user) {
             self.judge.fail("peer", "another user's process tried to connect for control");
             return None;
         }
@@ -181,6 +183,7 @@ impl ControlServer {
         request: &ControlRequest,
         peer: Peer<'_>,
     ) -> Result<ControlResponse, ControlResponse> {
+        self.check_terms(request, peer)?;
         match request {
             ControlRequest::Status => return Ok(ControlResponse::Status(Box::new(self.status(peer)))),
             ControlRequest::Pending => return Ok(ControlResponse::Pending(self.pending())),
@@ -249,6 +252,21 @@ impl ControlServer {
         Ok(ControlResponse::Done)
     }
 
+    /// Checks the terms of a daemon that has a user of its own. Records a rejection.
+    fn check_terms(&self, request: &ControlRequest, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        if !sight::is_through_reader() {
+            return Ok(());
+        }
+        match system::terms(request) {
+            system::Terms::Root(word) if peer.uid != 0 => {
+                let why = "castellan is installed for the system, so only root does this";
+                Err(self.refused(word, "", peer, why.to_owned()))
+            }
+            system::Terms::Off(why) => Err(ControlResponse::Failed(format!("this is off: {why}"))),
+            system::Terms::Same | system::Terms::Root(_) => Ok(()),
+        }
+    }
+
     /// Writes the mark of a deliberate stop, after a user presence check.
     fn stop(&self, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_presence("stop", "", peer)?;
@@ -302,6 +320,9 @@ impl ControlServer {
     /// Checks user presence, for every request that loosens anything. Records a rejection.
     fn check_presence(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_terminal(action, argument, peer)?;
+        if system::is_administrator(peer.uid) {
+            return Ok(());
+        }
         match self.judge.terms().policy.settings().presence {
             Presence::Terminal => Ok(()),
             Presence::Pin => self.check_pin(action, argument, peer),
@@ -311,6 +332,9 @@ impl ControlServer {
 
     /// Checks the origin of the request, the first half of the user presence check.
     fn check_terminal(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
+        if system::is_administrator(peer.uid) {
+            return Ok(());
+        }
         let guarded = |pid, started| self.peers.is_guarded(pid, started);
         presence::check(peer.pid, peer.started, guarded)
             .map_err(|refusal| self.refused(action, argument, peer, refusal.to_string()))
@@ -424,6 +448,7 @@ impl ControlServer {
             log_last_seq: log.last_seq,
             log_limit_reached: log.limit_reached,
             outside: judge.outside(),
+            system: system::status(),
         }
     }
 }

@@ -68,6 +68,7 @@ use crate::recent::Recent;
 use crate::record;
 use crate::requests::Over;
 use crate::reviews::Reviews;
+use crate::sight;
 use crate::tally::Tally;
 use crate::undo::Undo;
 
@@ -189,7 +190,11 @@ impl Judge {
         for _ in 0..JUDGED_AGAIN_MAX {
             let asked = asked();
             let attempt = self.caught(&asked, || {
-                let judged = self.join_runs(&asked, ancestors.as_ref()).and_then(|()| self.judge(&asked));
+                let seen = sees();
+                let judged = seen.and_then(|seen| {
+                    let judged = self.join_runs(&asked, ancestors.as_ref()).and_then(|()| self.judge(&asked));
+                    judged.and_then(|attempt| has_seen(seen).map(|()| attempt))
+                });
                 let done = judged.and_then(|attempt| self.save().map(|()| attempt));
                 done.unwrap_or_else(|failure| self.failed(&asked, &failure).into())
             });
@@ -361,6 +366,20 @@ impl Judge {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Checks that the guarded user's files can be read, and returns the number of failures so far.
+fn sees() -> Result<u64, Failure> {
+    let before = sight::failures();
+    sight::check().map(|()| before).map_err(|gone| Failure::blind(gone.to_string()))
+}
+
+/// Checks that no question was left without an answer since [`sees`]. castellan would take a file for an unreadable one.
+fn has_seen(before: u64) -> Result<(), Failure> {
+    if sight::failures() == before {
+        return Ok(());
+    }
+    Err(Failure::blind("the reader of the user's files failed while the call was judged".to_owned()))
 }
 
 fn reply(reply: agents::Reply) -> Reply {

@@ -13,7 +13,7 @@ use castellan_wire::Home;
 
 use crate::journal::DAMAGED;
 use crate::limits::LAYOUT_BYTES_MAX;
-use crate::platform::remote_system_of;
+use crate::platform::{account, remote_system_of};
 use castellan_files::{explained, read_text};
 
 /// Version 2 names the user whose agents are guarded. Version 1, which lacks that line, is still read.
@@ -88,6 +88,9 @@ impl Layout {
     /// Reads the layout of a home. A home that does not exist yet has the default layout.
     pub fn read(dir: &Path) -> Result<Layout, LayoutError> {
         let home = Home::new(dir).ok_or_else(|| LayoutError::Relative(dir.to_owned()))?;
+        if let Some(user) = home.system_user() {
+            return Ok(Layout::of_system(home, user));
+        }
         let file = Layout::file(dir);
         match read_text(&file, LAYOUT_BYTES_MAX) {
             Ok(text) => Layout::parse(home, &text).map_err(|line| LayoutError::Malformed(file, line)),
@@ -95,6 +98,16 @@ impl Layout {
                 Ok(Layout::new(home, dir.join("config"), dir.join("state")))
             }
             Err(error) => Err(LayoutError::Io(file, error)),
+        }
+    }
+
+    /// Returns the layout of a home of the system: fixed places, so that no file of the daemon's user decides about them.
+    fn of_system(home: Home, user: u32) -> Layout {
+        let (config, state) = (home.dir().join("config"), home.dir().join("state"));
+        let layout = Layout::new(home, config, state);
+        match account(user).and_then(|account| account.home) {
+            Some(home) => layout.of_user(&home),
+            None => layout,
         }
     }
 

@@ -66,6 +66,7 @@ mod shipped;
 mod sight;
 mod sockets;
 mod store;
+mod system;
 mod tally;
 mod timed;
 mod trial;

@@ -37,7 +37,9 @@ use crate::platform::close_memory;
 use crate::policy_state::{PolicyState, has_records};
 use crate::secret::Secrets;
 use crate::server::Server;
+use crate::sight;
 use crate::sockets::{Accepted, Sockets};
+use crate::system;
 use crate::watch::Watch;
 
 /// The reason why a daemon does not run.
@@ -52,6 +54,9 @@ pub enum DaemonError {
     /// The log cannot be opened. castellan could not record calls and so could not allow any.
     #[error(transparent)]
     Log(#[from] AuditError),
+    /// This process may not serve a home of the system.
+    #[error("{0}")]
+    System(String),
     /// State or log are of a newer castellan.
     #[error(transparent)]
     Newer(#[from] Newer),
@@ -90,6 +95,7 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     // Other processes of this user must not read the daemon's memory or attach to it.
     close_memory();
     let layout = Layout::read(dir)?;
+    system::begin(layout.home()).map_err(DaemonError::System)?;
     newer::check(&layout)?;
     layout.create()?;
     let (lock, source, ready) = Source::begin(start, &layout, passed)?;
@@ -102,8 +108,11 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     let (judge, trouble) = judge(&layout, &config, terms, &peers)?;
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
-    for problem in judge.undo().open(&layout.checkpoints()) {
-        judge.record_problem("undo", &problem);
+    // A daemon with a user of its own cannot write the user's files.
+    if !sight::is_through_reader() {
+        for problem in judge.undo().open(&layout.checkpoints()) {
+            judge.record_problem("undo", &problem);
+        }
     }
     if let Some(trouble) = trouble {
         judge.fail("state", &trouble);
@@ -146,7 +155,9 @@ fn judge(
     peers.guard_again(memory.processes());
     let plans = Plans::new(layout.state());
     let judge = Arc::new(Judge::new(terms, log, own_paths(layout), memory, plans, Arc::clone(peers)));
-    judge.contain_with(Containment::new(layout.clone()));
+    if !sight::is_through_reader() {
+        judge.contain_with(Containment::new(layout.clone()));
+    }
     judge.copy_to(outside);
     Ok((judge, trouble))
 }

@@ -20,16 +20,32 @@ pub(crate) use self::lock::Lock;
 pub(crate) use self::pause::Accepted;
 pub(crate) use self::socket::Socket;
 
-/// Mode of the folder.
-const FOLDER_MODE: u32 = 0o700;
+/// Mode of the lock, which only the daemon opens.
+const LOCK_MODE: u32 = 0o600;
 
-/// Mode of the lock and of the sockets.
-const FILE_MODE: u32 = 0o600;
+/// Modes of the folder and of the sockets in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Modes {
+    folder: u32,
+    pub(crate) socket: u32,
+}
+
+impl Modes {
+    /// Returns the modes for a home. The daemon's user alone uses them, or another user reaches the sockets: the daemon of
+    /// the system then checks who connects.
+    pub(crate) fn of(home: &Home) -> Modes {
+        match home.system_user() {
+            None => Modes { folder: 0o700, socket: 0o600 },
+            Some(_) => Modes { folder: 0o711, socket: 0o666 },
+        }
+    }
+}
 
 /// All files by which clients reach a daemon.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     folder: PathBuf,
+    modes: Modes,
     lock: Lock,
     control: Arc<Socket>,
     hook: Arc<Socket>,
@@ -46,7 +62,15 @@ impl Sockets {
         [control, hook]: [Arc<Socket>; 2],
         is_managed: bool,
     ) -> Sockets {
-        Sockets { folder: home.run(), lock, control, hook, is_managed, unmended: Vec::new() }
+        Sockets {
+            folder: home.run(),
+            modes: Modes::of(home),
+            lock,
+            control,
+            hook,
+            is_managed,
+            unmended: Vec::new(),
+        }
     }
 
     /// Returns the control socket and the hook socket.
@@ -76,7 +100,7 @@ impl Sockets {
             )),
         }
         };
-        look(&self.folder, mend_folder(&self.folder));
+        look(&self.folder, mend_folder(&self.folder, self.modes.folder));
         let lock = self.lock.mend().map(|was_gone| was_gone.then_some("it was another file"));
         look(&self.lock.path, lock);
         for socket in [&self.control, &self.hook] {
@@ -98,11 +122,11 @@ impl Sockets {
 }
 
 /// Restores a missing or replaced folder of sockets, and its private mode.
-fn mend_folder(folder: &Path) -> io::Result<Option<&'static str>> {
+fn mend_folder(folder: &Path, mode: u32) -> io::Result<Option<&'static str>> {
     let wrong = match symlink_metadata(folder) {
-        Ok(found) if found.is_dir() && found.mode() & 0o777 == FOLDER_MODE => return Ok(None),
+        Ok(found) if found.is_dir() && found.mode() & 0o777 == mode => return Ok(None),
         Ok(found) if found.is_dir() => {
-            std::fs::set_permissions(folder, Permissions::from_mode(FOLDER_MODE))?;
+            std::fs::set_permissions(folder, Permissions::from_mode(mode))?;
             return Ok(Some("its permissions were others"));
         }
         Ok(_) => {
@@ -113,7 +137,7 @@ fn mend_folder(folder: &Path) -> io::Result<Option<&'static str>> {
         Err(error) => return Err(error),
     };
     // Does not recreate the home itself: a user who removes the home wants no daemon there.
-    DirBuilder::new().mode(FOLDER_MODE).create(folder)?;
+    DirBuilder::new().mode(mode).create(folder)?;
     Ok(Some(wrong))
 }
 

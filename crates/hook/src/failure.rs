@@ -35,6 +35,10 @@ pub(crate) enum Failure {
     NotStarted,
     /// A daemon runs, but does not listen on its socket.
     Unreachable,
+    /// The daemon of the system does not listen. No hook starts it.
+    SystemDown,
+    /// The process that listens, or the folder of its socket, is not that of the system's daemon.
+    Foreign,
     /// The daemon closed the connection before it answered.
     Disconnected,
     /// The daemon's answer is not valid.
@@ -65,6 +69,8 @@ impl Failure {
             Failure::Stopped => "stopped",
             Failure::NotStarted => "not_started",
             Failure::Unreachable => "unreachable",
+            Failure::SystemDown => "system_down",
+            Failure::Foreign => "foreign",
             Failure::Disconnected => "disconnected",
             Failure::Protocol => "protocol",
             Failure::Deadline => "deadline",
@@ -85,6 +91,8 @@ impl Failure {
             Failure::Stopped => "it is stopped, so every call is blocked",
             Failure::NotStarted => "its daemon could not be started",
             Failure::Unreachable => "its daemon runs but cannot be reached",
+            Failure::SystemDown => "the daemon of this machine does not run",
+            Failure::Foreign => "another program listens in the place of its daemon",
             Failure::Disconnected => "its daemon broke off before it answered",
             Failure::Protocol => "its daemon answered in a way that its hook does not understand",
             Failure::Deadline => "its daemon did not answer in time",
@@ -106,6 +114,8 @@ impl Failure {
             | Failure::ForbiddenHome
             | Failure::NotStarted
             | Failure::Unreachable
+            | Failure::SystemDown
+            | Failure::Foreign
             | Failure::Disconnected
             | Failure::Protocol
             | Failure::Deadline

@@ -3,7 +3,7 @@
 //! The hook sends one frame (its arguments, cwd, parent process, raw standard input), and writes back exactly the bytes
 //! and the exit code of the reply. It knows no JSON and no rule. It reads nothing from the environment, because an
 //! agent's project settings could set it. It knows only how to deny for each agent after a failure ([`failure`]), and
-//! how to start the daemon beside its own executable ([`start`]).
+//! how to start the daemon beside its own executable ([`start`]). It never starts a daemon of the system ([`system`]).
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -14,6 +14,7 @@ mod gap;
 mod limits;
 mod start;
 mod sys;
+mod system;
 
 use std::fs::File;
 use std::io::{self, Read, Write};

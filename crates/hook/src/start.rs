@@ -13,10 +13,13 @@ use castellan_wire::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, connect};
 
 use crate::failure::Failure;
 use crate::limits::{HELD, START, TRY_AGAIN};
-use crate::sys;
+use crate::{sys, system};
 
 /// Connects to the daemon of `home`. Starts it if none listens, unless it was stopped on purpose.
 pub(crate) fn connect_or_start(home: &Home) -> Result<UnixStream, Failure> {
+    if home.system_user().is_some() {
+        return system::connect_to(home);
+    }
     check_private(home)?;
     match connect(&home.hook_socket()) {
         Ok(stream) => Ok(stream),

@@ -6,6 +6,8 @@ use std::cell::UnsafeCell;
 #[cfg(target_os = "linux")]
 use std::ffi::c_ulong;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -105,6 +107,16 @@ unsafe extern "C" {
     #[cfg(target_os = "macos")]
     fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int;
     fn geteuid() -> c_uint;
+    #[cfg(target_os = "linux")]
+    fn getsockopt(
+        descriptor: c_int,
+        level: c_int,
+        name: c_int,
+        value: *mut c_void,
+        bytes: *mut c_uint,
+    ) -> c_int;
+    #[cfg(target_os = "macos")]
+    fn getpeereid(descriptor: c_int, user: *mut c_uint, group: *mut c_uint) -> c_int;
     #[cfg(target_os = "linux")]
     fn syscall(number: c_long, ...) -> c_long;
     #[cfg(target_os = "macos")]
@@ -231,6 +243,44 @@ pub(crate) fn exit_now(code: u8) -> ! {
 pub(crate) fn user_id() -> u32 {
     // SAFETY: no precondition, cannot fail.
     unsafe { geteuid() }
+}
+
+/// Returns the user of the process that listens at the other end, as of its call of `listen`; `None` if it is unknown.
+#[cfg(target_os = "linux")]
+pub(crate) fn peer_user(stream: &UnixStream) -> Option<u32> {
+    let mut peer = PeerCredentials::default();
+    let mut bytes = c_uint::try_from(size_of::<PeerCredentials>()).ok()?;
+    // SAFETY: both pointers are valid for the call, and `bytes` is the room behind the first.
+    let failed = unsafe {
+        let value = (&raw mut peer).cast();
+        getsockopt(stream.as_raw_fd(), SOL_SOCKET, SO_PEERCRED, value, &raw mut bytes)
+    };
+    let is_whole = usize::try_from(bytes) == Ok(size_of::<PeerCredentials>());
+    (failed == 0 && is_whole && peer.pid != 0).then_some(peer.user)
+}
+
+/// The C library's `struct ucred`.
+#[cfg(target_os = "linux")]
+#[derive(Default)]
+#[repr(C)]
+struct PeerCredentials {
+    pid: c_int,
+    user: c_uint,
+    group: c_uint,
+}
+
+#[cfg(target_os = "linux")]
+const SOL_SOCKET: c_int = 1;
+#[cfg(target_os = "linux")]
+const SO_PEERCRED: c_int = 17;
+
+/// Returns the user of the process at the other end; `None` if it is unknown.
+#[cfg(target_os = "macos")]
+pub(crate) fn peer_user(stream: &UnixStream) -> Option<u32> {
+    let (mut user, mut group) = (0, 0);
+    // SAFETY: both pointers are valid for the call.
+    let failed = unsafe { getpeereid(stream.as_raw_fd(), &raw mut user, &raw mut group) };
+    (failed == 0).then_some(user)
 }
 
 /// Runs the command in a session of its own, so that ending the agent's terminal or process group does not end it.

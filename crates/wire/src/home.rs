@@ -1,6 +1,9 @@
 //! Names of the files in a home directory that hook and daemon share, and the connection to a socket there.
 //!
 //! A home is one absolute directory. Its folder `run` (0700) holds the sockets; nothing in it outlives an uninstall.
+//!
+//! A home of the system is [`SYSTEM_HOMES`]`/UID`. Its daemon guards the user UID and has a user of its own. Its sockets are in
+//! [`SYSTEM_RUN`]`/UID`, where only the daemon's user writes.
 
 use std::fs::File;
 use std::io;
@@ -16,17 +19,36 @@ pub const DAEMON_ALREADY_RUNS: i32 = 5;
 pub const DAEMON_ENVIRONMENT: [(&str, &str); 2] =
     [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072")];
 
+/// The folder of the system's homes, one for each guarded user. Only root writes in it.
+pub const SYSTEM_HOMES: &str = "/var/lib/castellan";
+
+/// The folder of the sockets of these homes. Only root writes in it.
+pub const SYSTEM_RUN: &str = "/run/castellan";
+
 /// An absolute home directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     dir: PathBuf,
+    /// The guarded user, for a home of the system.
+    system_user: Option<u32>,
 }
 
 impl Home {
     /// Returns the home at `dir`; `None` for a relative path, whose meaning depends on the working directory.
     pub fn new(dir: impl Into<PathBuf>) -> Option<Home> {
         let dir = dir.into();
-        dir.is_absolute().then_some(Home { dir })
+        let system_user = user_of_system(&dir);
+        dir.is_absolute().then_some(Home { dir, system_user })
+    }
+
+    /// Returns the system's home for a user.
+    pub fn of_system(user: u32) -> Home {
+        Home { dir: Path::new(SYSTEM_HOMES).join(user.to_string()), system_user: Some(user) }
+    }
+
+    /// Returns the user whom a home of the system guards; `None` for a home of its own user.
+    pub fn system_user(&self) -> Option<u32> {
+        self.system_user
     }
 
     /// Returns the directory itself.
@@ -34,9 +56,17 @@ impl Home {
         &self.dir
     }
 
-    /// Returns the 0700 folder of sockets and locks.
+    /// Returns the 0700 folder of sockets and locks; 0711 for a home of the system.
     pub fn run(&self) -> PathBuf {
-        self.dir.join("run")
+        match self.system_user {
+            None => self.dir.join("run"),
+            Some(user) => Path::new(SYSTEM_RUN).join(user.to_string()),
+        }
+    }
+
+    /// Returns the socket of the reader of a guarded user's files, for a home of the system.
+    pub fn reader_socket(&self) -> PathBuf {
+        self.run().join("reader.sock")
     }
 
     /// Returns the socket for hooks.
@@ -80,6 +110,14 @@ impl Home {
     }
 }
 
+/// Parses the directory of a home of the system. Only its one spelling is one.
+fn user_of_system(dir: &Path) -> Option<u32> {
+    let name = dir.file_name()?.to_str()?;
+    let user = name.parse::<u32>().ok().filter(|user| user.to_string() == name)?;
+    // Compares the text: `Path` takes `/var//lib` for the same path.
+    (dir.as_os_str() == Path::new(SYSTEM_HOMES).join(name).as_os_str()).then_some(user)
+}
+
 /// Bytes of a socket path that `sockaddr_un` accepts on every supported system, without the final NUL.
 const SOCKET_PATH_BYTES_MAX: usize = 103;
 
@@ -112,4 +150,37 @@ pub fn with_short_path<T>(path: &Path, action: impl FnOnce(&Path) -> io::Result<
     }
     let dir = File::open(dir)?;
     action(&PathBuf::from(format!("/proc/self/fd/{}", dir.as_raw_fd())).join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_of_the_system_is_known_by_its_one_place() {
+        let check = |dir: &str, user: Option<u32>| {
+            assert_eq!(Home::new(dir).unwrap().system_user(), user, "{dir}");
+        };
+        check("/var/lib/castellan/1000", Some(1000));
+        check("/var/lib/castellan/0", Some(0));
+        for other in [
+            "/var/lib/castellan",
+            "/var/lib/castellan/",
+            "/var/lib/castellan/ada",
+            "/var/lib/castellan/01000",
+            "/var/lib/castellan/+1000",
+            "/var/lib/castellan/-1",
+            "/var/lib/castellan/4294967296",
+            "/var/lib/castellan/1000/1000",
+            "/var//lib/castellan/1000",
+            "/var/lib/castellan/../castellan/1000",
+            "/home/ada/var/lib/castellan/1000",
+        ] {
+            check(other, None);
+        }
+        let home = Home::of_system(1000);
+        assert_eq!(Home::new("/var/lib/castellan/1000"), Some(home.clone()));
+        assert_eq!(home.hook_socket(), Path::new("/run/castellan/1000/hook.sock"));
+        assert_eq!(Home::new("/h").unwrap().hook_socket(), Path::new("/h/run/hook.sock"));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -14,17 +15,24 @@ pub enum HomeArgument {
     At(Home),
     /// `own`: the home of the user who runs the hook.
     Own,
+    /// `system`: the system's home for a user whom the system guards; other users have their own home.
+    System,
     /// `UID:/DIR`: this home for the user with this id; other users have their own home.
     Of(u32, Home),
 }
 
 const OWN: &str = "own";
 
+const SYSTEM: &str = "system";
+
 impl HomeArgument {
     /// Parses the value; `None` if it is not valid.
     pub fn parse(value: &OsStr) -> Option<HomeArgument> {
         if value == OWN {
             return Some(HomeArgument::Own);
+        }
+        if value == SYSTEM {
+            return Some(HomeArgument::System);
         }
         if let Some(home) = Home::new(Path::new(value)) {
             return Some(HomeArgument::At(home));
@@ -41,9 +49,19 @@ impl HomeArgument {
         match self {
             HomeArgument::At(home) => Some(home.clone()),
             HomeArgument::Of(owner, home) if *owner == user => Some(home.clone()),
+            HomeArgument::System => guarded(user).or_else(|| Home::of_user(user)),
             HomeArgument::Own | HomeArgument::Of(..) => Home::of_user(user),
         }
     }
+}
+
+/// Returns the system's home for a user, unless there is none. Only root removes one, so an agent cannot leave it. A home
+/// that cannot be seen is one: its hook then denies.
+fn guarded(user: u32) -> Option<Home> {
+    let home = Home::of_system(user);
+    let found = std::fs::symlink_metadata(home.dir());
+    let is_missing = found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    (!is_missing).then_some(home)
 }
 
 /// Prints the value. A path that is not UTF-8 is printed lossily, because the settings of agents cannot hold it.
@@ -52,6 +70,7 @@ impl fmt::Display for HomeArgument {
         match self {
             HomeArgument::At(home) => write!(f, "{}", home.dir().display()),
             HomeArgument::Own => f.write_str(OWN),
+            HomeArgument::System => f.write_str(SYSTEM),
             HomeArgument::Of(user, home) => write!(f, "{user}:{}", home.dir().display()),
         }
     }
@@ -72,6 +91,7 @@ mod tests {
         check("/h", Some(HomeArgument::At(home("/h"))));
         check("/7:/h", Some(HomeArgument::At(home("/7:/h"))));
         check("own", Some(HomeArgument::Own));
+        check("system", Some(HomeArgument::System));
         check("0:/h", Some(HomeArgument::Of(0, home("/h"))));
         check("1000:/a:b c", Some(HomeArgument::Of(1000, home("/a:b c"))));
         for none in [
@@ -79,6 +99,7 @@ mod tests {
             "h",
             "own ",
             "Own",
+            "System",
             "./h",
             "1000",
             "1000:",

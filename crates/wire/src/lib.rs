@@ -13,7 +13,9 @@ mod users;
 
 pub use frame::{Announced, Frame, Kind, VERSION, WireError, read_frame, write_frame};
 pub use gap::Gap;
-pub use home::{DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, bind, connect, with_short_path};
+pub use home::{
+    DAEMON_ALREADY_RUNS, DAEMON_ENVIRONMENT, Home, SYSTEM_HOMES, SYSTEM_RUN, bind, connect, with_short_path,
+};
 pub use home_argument::HomeArgument;
 pub use limits::{
     CONTROL_BYTES_MAX, FRAME_BYTES_MAX, GAPS_BYTES_MAX, HOLD_MS_MAX, PAYLOAD_BYTES_MAX, REPLY_BYTES_MAX,

@@ -330,7 +330,7 @@ impl ControlClient {
 
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
-        listener::check(&self.connect()?).map_err(ControlError::Listener)
+        listener::check_for(&self.connect()?, &self.home).map_err(ControlError::Listener)
     }
 
     /// Sets the PIN.
@@ -432,7 +432,7 @@ impl ControlClient {
         let mut stream = self.connect()?;
         // Another process may listen by now.
         if known.is_some() || matches!(request, ControlRequest::SetPin { .. }) {
-            listener::check(&stream).map_err(ControlError::Listener)?;
+            listener::check_for(&stream, &self.home).map_err(ControlError::Listener)?;
         }
         let body = serde_json::to_vec(&Envelope {
             version: request.version(),

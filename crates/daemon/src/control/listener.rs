@@ -12,6 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use castellan_files::{Links, open_to_read};
+use castellan_wire::Home;
 
 use crate::limits::EXECUTABLE_BYTES_MAX;
 use crate::platform::{self, DAEMON_IS_HIDDEN, peer_of};
@@ -21,11 +22,24 @@ const DELETED: &str = " (deleted)";
 
 /// Checks whether the listening process may be castellan's daemon. The error names the process.
 pub(crate) fn check(stream: &UnixStream) -> Result<(), String> {
+    check_of(stream, rustix::process::geteuid().as_raw())
+}
+
+/// Checks whether the process that listens for a home may be its daemon.
+pub(crate) fn check_for(stream: &UnixStream, home: &Home) -> Result<(), String> {
+    let Some(_) = home.system_user() else { return check(stream) };
+    // Only root and the daemon's user write in the folder, and only root in the one above.
+    let owner = std::fs::symlink_metadata(home.run()).map(|found| found.uid());
+    let owner = owner.map_err(|error| format!("`{}`: {error}", home.run().display()))?;
+    check_of(stream, owner)
+}
+
+fn check_of(stream: &UnixStream, user: u32) -> Result<(), String> {
     let peer = peer_of(stream);
     let peer =
         peer.map_err(|error| format!("it cannot be seen who listens on castellan's socket: {error}"))?;
     let pid = peer.pid;
-    if peer.user != rustix::process::geteuid().as_raw() {
+    if peer.user != user {
         return Err(format!("process {pid} of user {} listens on castellan's socket", peer.user));
     }
     let theirs = Executable::of(pid);

@@ -100,6 +100,20 @@ pub struct StatusReport {
     pub log_limit_reached: bool,
     /// The copy of the record outside of the home.
     pub outside: OutsideStatus,
+    /// The daemon has a user of its own: the guard level *own user*. `None` for a daemon of the guarded user.
+    pub system: Option<SystemStatus>,
+}
+
+/// A daemon that has a user of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SystemStatus {
+    /// The id of the daemon's user.
+    pub daemon: u32,
+    /// The id of the guarded user.
+    pub user: u32,
+    /// The reason why the user's files cannot be read, so that every call is denied; empty if they can.
+    pub reader: String,
 }
 
 /// The copy of the record in the system's log.

@@ -62,6 +62,11 @@ impl Failure {
         Failure { code: "run", what: "the run of this agent does not watch it", request: TELL, why }
     }
 
+    /// The reader of the user's files is gone. castellan judges nothing that it cannot look at.
+    pub(super) fn blind(why: String) -> Failure {
+        Failure { code: "reader", what: "the user's files cannot be read", request: TELL, why }
+    }
+
     /// No answer may be sent that the next daemon would not know.
     pub(super) fn unkept(error: &io::Error) -> Failure {
         let why = format!("the state cannot be written: {}", explained(error));

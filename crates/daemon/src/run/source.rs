@@ -15,7 +15,7 @@ use crate::policy_state::Ready;
 use crate::presence::is_own_within_agent;
 use crate::process::Process;
 use crate::shipped::write_shipped;
-use crate::sockets::{GivenPair, Lock, Owner, Socket, Sockets};
+use crate::sockets::{GivenPair, Lock, Modes, Owner, Socket, Sockets};
 
 /// Names of the sockets in a service manager's configuration.
 const HOOK: &str = "hook";
@@ -133,8 +133,9 @@ fn of_manager(layout: &Layout, listeners: [OwnedFd; 2]) -> Result<GivenPair, Str
 }
 
 fn own(layout: &Layout, lock: Lock) -> Result<Sockets, DaemonError> {
+    let mode = Modes::of(layout.home()).socket;
     let listen = |path: PathBuf| {
-        Socket::listen(path.clone()).map(Arc::new).map_err(|error| DaemonError::Io(path, error))
+        Socket::listen(path.clone(), mode).map(Arc::new).map_err(|error| DaemonError::Io(path, error))
     };
     // The hook socket comes last, because every connection is served.
     let control = listen(layout.home().control_socket())?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::limits::{PASSWORD_BYTES_MAX, STATUS_BYTES_MAX};
 use crate::platform;
+use crate::sight;
 use crate::timed::wait_or_kill;
 use castellan_files::{Guard, of_system};
 
@@ -40,6 +41,11 @@ impl Account {
     /// the reason why its password is unusable.
     pub(crate) fn own(time: Duration) -> Result<Account, String> {
         let until = Instant::now() + time;
+        if sight::is_through_reader() {
+            let why = "the system's helper checks only the password of its own user, and castellan has another one here: \
+                       use `presence_check = \"pin\"`";
+            return Err(why.to_owned());
+        }
         if !cfg!(target_os = "linux") {
             return Err("this system has no helper for that: use `presence_check = \"pin\"`".to_owned());
         }

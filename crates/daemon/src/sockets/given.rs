@@ -12,7 +12,7 @@ use std::path::Path;
 use castellan_wire::{Home, connect};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::FILE_MODE;
+use super::Modes;
 use super::pause::is_own;
 use crate::limits::{GIVEN_WAITING_MAX, LISTEN_BACKLOG};
 use crate::platform::listener_of;
@@ -55,23 +55,29 @@ pub(crate) enum GivenError {
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(super) listener: UnixListener,
+    /// The mode of its file.
+    pub(super) mode: u32,
     /// Connections that arrived before. They are served first.
     pub(super) waiting: Vec<UnixStream>,
 }
 
 impl Given {
     /// Takes a socket that listens at `path`. It belongs to this process from now on: clients see this process as its peer.
-    pub(crate) fn take(descriptor: OwnedFd, path: &Path, owner: Owner) -> Result<Given, GivenError> {
+    pub(crate) fn take(
+        descriptor: OwnedFd,
+        (path, mode): (&Path, u32),
+        owner: Owner,
+    ) -> Result<Given, GivenError> {
         check_kind(&descriptor, owner)?;
         let own = rustix::process::geteuid().as_raw();
         symlink_metadata(path)
             .ok()
             .filter(|found| found.file_type().is_socket() && found.uid() == own)
             .ok_or(GivenError::NoSocket)?;
-        std::fs::set_permissions(path, Permissions::from_mode(FILE_MODE))?;
+        std::fs::set_permissions(path, Permissions::from_mode(mode))?;
         let listener = UnixListener::from(descriptor);
         listener.set_nonblocking(false)?;
-        let mut given = Given { listener, waiting: Vec::new() };
+        let mut given = Given { listener, mode, waiting: Vec::new() };
         given.check_place(path)?;
         // The kernel gives clients the process that has called this last.
         rustix::net::listen(&given.listener, LISTEN_BACKLOG).map_err(io::Error::from)?;
@@ -143,9 +149,10 @@ impl GivenPair {
         [hook, control]: [OwnedFd; 2],
         owner: Owner,
     ) -> Result<GivenPair, (&'static str, GivenError)> {
-        let hook = Given::take(hook, &home.hook_socket(), owner).map_err(|error| ("hook", error))?;
-        let control =
-            Given::take(control, &home.control_socket(), owner).map_err(|error| ("control", error))?;
+        let mode = Modes::of(home).socket;
+        let take = |descriptor, path: &Path| Given::take(descriptor, (path, mode), owner);
+        let hook = take(hook, &home.hook_socket()).map_err(|error| ("hook", error))?;
+        let control = take(control, &home.control_socket()).map_err(|error| ("control", error))?;
         Ok(GivenPair { hook, control })
     }
 }

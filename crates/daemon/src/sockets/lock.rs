@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use castellan_files::{Links, open_with};
 
-use super::FILE_MODE;
+use super::LOCK_MODE;
 use super::socket::{clear, place, place_of};
 
 /// The lock of the daemon that serves the home, held until it is dropped.
@@ -22,7 +22,7 @@ impl Lock {
     /// Takes the lock; `None` if another process has it.
     pub(crate) fn take(path: PathBuf) -> io::Result<Option<Lock>> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(FILE_MODE);
+        options.write(true).create(true).truncate(false).mode(LOCK_MODE);
         let file = open_with(&mut options, &path, Links::Refused)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock { path, file })),

@@ -13,7 +13,6 @@ use std::time::Duration;
 use castellan_wire::{bind, with_short_path};
 use rustix::net::SocketAddrUnix;
 
-use super::FILE_MODE;
 use super::given::Given;
 use super::pause::{Accepted, Pause};
 use crate::platform::impatient_socket;
@@ -22,6 +21,7 @@ use crate::platform::impatient_socket;
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(super) path: PathBuf,
+    mode: u32,
     bound: RwLock<Bound>,
     is_closed: AtomicBool,
     /// Connections that another process has accepted and not served.
@@ -40,21 +40,21 @@ struct Bound {
 pub(super) type Place = (u64, u64);
 
 impl Socket {
-    /// Listens at `path` and replaces an existing file: the caller holds the lock.
-    pub(crate) fn listen(path: PathBuf) -> io::Result<Socket> {
-        let bound = listen(&path)?;
-        Socket::new(path, bound, Vec::new())
+    /// Listens at `path` with this file mode, and replaces an existing file: the caller holds the lock.
+    pub(crate) fn listen(path: PathBuf, mode: u32) -> io::Result<Socket> {
+        let bound = listen(&path, mode)?;
+        Socket::new((path, mode), bound, Vec::new())
     }
 
     /// Serves a socket that another process has made.
     pub(crate) fn of_given(path: PathBuf, given: Given) -> io::Result<Socket> {
         let bound = Bound { listener: Arc::new(given.listener), place: place_of(&path)? };
-        Socket::new(path, bound, given.waiting)
+        Socket::new((path, given.mode), bound, given.waiting)
     }
 
-    fn new(path: PathBuf, bound: Bound, waiting: Vec<UnixStream>) -> io::Result<Socket> {
+    fn new((path, mode): (PathBuf, u32), bound: Bound, waiting: Vec<UnixStream>) -> io::Result<Socket> {
         let (bound, waiting) = (RwLock::new(bound), Mutex::new(waiting.into()));
-        Ok(Socket { path, bound, is_closed: AtomicBool::new(false), waiting, pause: Pause::new()? })
+        Ok(Socket { path, mode, bound, is_closed: AtomicBool::new(false), waiting, pause: Pause::new()? })
     }
 
     /// Waits for the next connection. Returns `None` after [`Socket::pause`], and an error after [`Socket::close`].
@@ -136,15 +136,15 @@ impl Socket {
         let before = self.bound();
         let wrong = match symlink_metadata(&self.path) {
             Ok(found) if place(&found) != before.place => "something else is in its place",
-            Ok(found) if found.mode() & 0o777 != FILE_MODE => {
-                std::fs::set_permissions(&self.path, Permissions::from_mode(FILE_MODE))?;
+            Ok(found) if found.mode() & 0o777 != self.mode => {
+                std::fs::set_permissions(&self.path, Permissions::from_mode(self.mode))?;
                 return Ok(Some("its permissions were others"));
             }
             Ok(_) => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => "it is gone",
             Err(error) => return Err(error),
         };
-        *self.bound.write().unwrap_or_else(PoisonError::into_inner) = listen(&self.path)?;
+        *self.bound.write().unwrap_or_else(PoisonError::into_inner) = listen(&self.path, self.mode)?;
         let _ = rustix::net::shutdown(&before.listener, rustix::net::Shutdown::Both);
         Ok(Some(wrong))
     }
@@ -155,10 +155,10 @@ impl Socket {
 }
 
 /// Listens at a path and replaces an existing file.
-fn listen(path: &Path) -> io::Result<Bound> {
+fn listen(path: &Path, mode: u32) -> io::Result<Bound> {
     clear(path)?;
     let listener = Arc::new(bind(path)?);
-    std::fs::set_permissions(path, Permissions::from_mode(FILE_MODE))?;
+    std::fs::set_permissions(path, Permissions::from_mode(mode))?;
     let found = symlink_metadata(path)?;
     if !found.file_type().is_socket() {
         return Err(io::Error::other("somebody else puts files there all the time"));

@@ -18,10 +18,10 @@ struct Served {
 fn serve() -> Served {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::new(dir.path().join("home")).unwrap();
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(home.run()).unwrap();
+    DirBuilder::new().recursive(true).mode(0o700).create(home.run()).unwrap();
     let lock = Lock::take(home.daemon_lock()).unwrap().unwrap();
-    let [control, hook] =
-        [home.control_socket(), home.hook_socket()].map(|path| Arc::new(Socket::listen(path).unwrap()));
+    let [control, hook] = [home.control_socket(), home.hook_socket()]
+        .map(|path| Arc::new(Socket::listen(path, 0o600).unwrap()));
     let sockets = Sockets::new(&home, lock, [control, hook], false);
     Served { dir, home, sockets }
 }
@@ -34,13 +34,13 @@ impl Served {
             let mut accepted = socket.accept().unwrap().unwrap();
             io::Write::write_all(&mut accepted, b"x").unwrap();
             io::Read::read_exact(&mut stream, &mut [0]).unwrap();
-            assert_eq!(symlink_metadata(&socket.path).unwrap().mode() & 0o777, FILE_MODE, "{case}");
+            assert_eq!(symlink_metadata(&socket.path).unwrap().mode() & 0o777, 0o600, "{case}");
         }
         assert!(
             Lock::take(self.home.daemon_lock()).unwrap().is_none(),
             "{case}: a second daemon would start"
         );
-        assert_eq!(symlink_metadata(self.home.run()).unwrap().mode() & 0o777, FOLDER_MODE, "{case}");
+        assert_eq!(symlink_metadata(self.home.run()).unwrap().mode() & 0o777, 0o700, "{case}");
     }
 }
 
@@ -155,7 +155,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 fn take(make: impl FnOnce(&Path) -> OwnedFd, owner: Owner) -> Result<Given, GivenError> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s");
-    Given::take(make(&path), &path, owner)
+    Given::take(make(&path), (&path, 0o600), owner)
 }
 
 fn listening(path: &Path) -> OwnedFd {
@@ -206,10 +206,10 @@ fn connections_that_wait_on_a_given_socket_are_served_first_and_its_mode_is_rest
     let listener = bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
     std::fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
-    let mut given = Given::take(listener.into(), &path, Owner::Own).unwrap();
+    let mut given = Given::take(listener.into(), (&path, 0o600), Owner::Own).unwrap();
     let (kept, mut other) = UnixStream::pair().unwrap();
     given.add(kept);
-    assert_eq!(path.metadata().unwrap().mode() & 0o777, FILE_MODE);
+    assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
     let socket = Socket::of_given(path.clone(), given).unwrap();
     let mut accepted = socket.accept().unwrap().unwrap();
     io::Write::write_all(&mut accepted, b"x").unwrap();
