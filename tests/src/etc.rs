@@ -1,6 +1,5 @@
-//! A private `/etc` for tests of machine-wide settings. Commands run in their own mount namespace, in which
-//! `/etc/castellan`, `/etc/claude-code` and `/etc/codex` are the test's and everything else is the machine's. `/run` is
-//! the test's if it has one. Each command gets a new namespace over the same folders, so a command reads the files that
+//! A private `/etc` for tests of machine-wide settings. Commands run in their own mount namespace, in which some folders
+//! below `/etc` are the test's and everything else is the machine's. `/run` and `/var/lib` are the test's if it has them. Each command gets a new namespace over the same folders, so a command reads the files that
 //! earlier commands wrote.
 
 use std::os::unix::fs::symlink;
@@ -9,14 +8,15 @@ use std::process::Command;
 
 use anyhow::Result;
 
-/// The folders of machine-wide settings, below `/etc`.
-const MANAGED: [&str; 3] = ["castellan", "claude-code", "codex"];
+/// The folders below `/etc` in which castellan writes.
+const MANAGED: [&str; 5] = ["castellan", "claude-code", "codex", "systemd", "tmpfiles.d"];
 
 /// Moves the machine's `/etc` aside, mounts the test's in its place, and runs the command in the same folder.
 const ENTER: &str = r#"set -e
 mount --rbind /etc "$1/machine-etc"
 mount --bind "$1/etc" /etc
 if [ -d "$1/run" ]; then mount --bind "$1/run" /run; fi
+if [ -d "$1/var-lib" ]; then mount --bind "$1/var-lib" /var/lib; fi
 shift
 exec "$@""#;
 

@@ -123,6 +123,14 @@ impl Home {
         Ok(run)
     }
 
+    /// Gives all later commands an empty `/var/lib` and returns its folder, after [`Home::make_etc_private`].
+    pub fn make_state_private(&self) -> Result<PathBuf> {
+        ensure!(self.private_etc, "no private mount namespace");
+        let state = self.root.path().join("var-lib");
+        fs::create_dir_all(&state)?;
+        Ok(state)
+    }
+
     /// The user's home directory.
     pub fn user(&self) -> PathBuf {
         self.root.path().join("user")

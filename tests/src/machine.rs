@@ -89,7 +89,8 @@ impl Machine {
         Running::start_with_input(&mut command, input.as_bytes())?.finish(HOOK_LIMIT)
     }
 
-    fn command_as(&self, user: u32, program: &Path) -> Command {
+    /// Returns a command that runs a program as a user.
+    pub fn command_as(&self, user: u32, program: &Path) -> Command {
         let mut command = self.home.command(Path::new("setpriv"));
         let id = user.to_string();
         command.args(["--reuid", &id, "--regid", &id, "--clear-groups"]).arg(program);

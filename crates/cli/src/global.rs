@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use anstream::ColorChoice;
 use anyhow::Context;
 use castellan_daemon::{ControlClient, Layout};
+use castellan_wire::Home;
 
 use crate::ask;
 use crate::directories::Directories;
 use crate::output::{self, NOTE, Prefix};
+use crate::system;
 use crate::values;
 
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Global {
-    /// Store all files of castellan under DIR; default: the XDG directories
+    /// Store all files of castellan under DIR; default: the XDG directories, or the system's home for this user
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
 
@@ -36,13 +38,25 @@ const COLORS: &[(&str, ColorChoice)] =
     &[("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)];
 
 impl Global {
-    /// Returns the absolute home, and true if it is the default home.
+    /// Returns the absolute home, and true if it is the default home of its own user.
     pub(crate) fn home(&self) -> anyhow::Result<(PathBuf, bool)> {
         match &self.home {
             Some(dir) => {
                 Ok((std::path::absolute(dir).with_context(|| format!("`{}`", dir.display()))?, false))
             }
-            None => Ok((Directories::of_environment()?.data.join("castellan"), true)),
+            None => match Home::guarded_by_system(rustix::process::geteuid().as_raw()) {
+                Some(home) => Ok((home.dir().to_owned(), false)),
+                None => Ok((Directories::of_environment()?.data.join("castellan"), true)),
+            },
+        }
+    }
+
+    /// Gives up root's rights for a home of the system: its files are those of the daemon's user, and no file of that user
+    /// may be read or written with more rights.
+    pub(crate) fn begin(&self) -> anyhow::Result<()> {
+        match self.home.as_deref().and_then(Home::new) {
+            Some(home) => system::become_daemon(&home),
+            None => Ok(()),
         }
     }
 

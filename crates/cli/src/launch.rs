@@ -54,6 +54,11 @@ pub(crate) fn is_unlocked(home: &Home) -> bool {
 
 /// Spawns the daemon without this process's environment, directory and terminal.
 pub(crate) fn spawn(home: &Home, words: &[&str], stdin: Stdio) -> anyhow::Result<Child> {
+    if let Some(user) = home.system_user() {
+        bail!(
+            "the service manager starts the daemon of this home: run `sudo systemctl start castellan@{user}`"
+        );
+    }
     let file = home.daemon_stderr();
     // Created anew, so that the daemon never writes to a file placed there by others.
     let _ = std::fs::remove_file(&file);

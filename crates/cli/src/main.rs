@@ -41,6 +41,7 @@ mod sandbox;
 mod service;
 mod signals;
 mod starting;
+mod system;
 mod text_file;
 mod times;
 mod values;
@@ -95,7 +96,8 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     arguments.global.color.write_global();
-    match commands::run(&arguments.global, &arguments.command) {
+    let begun = arguments.global.begin();
+    match begun.and_then(|()| commands::run(&arguments.global, &arguments.command)) {
         Ok(exit) => exit.into(),
         Err(error) if exit::is_closed_pipe(&error) => Exit::Done.into(),
         Err(error) => {

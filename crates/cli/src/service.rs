@@ -3,12 +3,12 @@
 
 mod background;
 mod definition;
-mod files;
+pub(crate) mod files;
 mod launchd;
 mod manager;
-mod program;
+pub(crate) mod program;
 mod state;
-mod systemd;
+pub(crate) mod systemd;
 
 use std::path::PathBuf;
 

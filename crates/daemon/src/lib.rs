@@ -90,7 +90,7 @@ pub use control::{
     KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, PauseStatus,
     PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote, RunStatus,
     SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf,
-    StatusReport, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
+    StatusReport, SystemStatus, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

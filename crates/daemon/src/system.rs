@@ -58,14 +58,15 @@ pub(crate) fn status() -> Option<SystemStatus> {
     })
 }
 
-/// Reports whether a peer may make control requests: the guarded user, or root for a daemon of the system.
+/// Reports whether a peer may make control requests: the guarded user, or the administrator of a daemon of the system.
 pub(crate) fn may_control(user: u32) -> bool {
     user == sight::user() || is_administrator(user)
 }
 
-/// Reports whether the peer decides about a daemon of the system. Root passes no further check: it can do everything.
+/// Reports whether the peer decides about a daemon of the system: root, also as the daemon's user, which only root can
+/// become. The administrator passes no further check, because root can do everything.
 pub(crate) fn is_administrator(user: u32) -> bool {
-    sight::is_through_reader() && user == 0
+    sight::is_through_reader() && (user == 0 || user == rustix::process::geteuid().as_raw())
 }
 
 /// The terms of a request to a daemon of the system.

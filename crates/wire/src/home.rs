@@ -46,6 +46,15 @@ impl Home {
         Home { dir: Path::new(SYSTEM_HOMES).join(user.to_string()), system_user: Some(user) }
     }
 
+    /// Returns the system's home for a user, unless there is none. Only root removes one, so an agent cannot leave it. A home
+    /// that cannot be seen is one: its hook then denies.
+    pub fn guarded_by_system(user: u32) -> Option<Home> {
+        let home = Home::of_system(user);
+        let found = std::fs::symlink_metadata(&home.dir);
+        let is_missing = found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        (!is_missing).then_some(home)
+    }
+
     /// Returns the user whom a home of the system guards; `None` for a home of its own user.
     pub fn system_user(&self) -> Option<u32> {
         self.system_user

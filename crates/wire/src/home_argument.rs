@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -49,19 +48,10 @@ impl HomeArgument {
         match self {
             HomeArgument::At(home) => Some(home.clone()),
             HomeArgument::Of(owner, home) if *owner == user => Some(home.clone()),
-            HomeArgument::System => guarded(user).or_else(|| Home::of_user(user)),
+            HomeArgument::System => Home::guarded_by_system(user).or_else(|| Home::of_user(user)),
             HomeArgument::Own | HomeArgument::Of(..) => Home::of_user(user),
         }
     }
-}
-
-/// Returns the system's home for a user, unless there is none. Only root removes one, so an agent cannot leave it. A home
-/// that cannot be seen is one: its hook then denies.
-fn guarded(user: u32) -> Option<Home> {
-    let home = Home::of_system(user);
-    let found = std::fs::symlink_metadata(home.dir());
-    let is_missing = found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    (!is_missing).then_some(home)
 }
 
 /// Prints the value. A path that is not UTF-8 is printed lossily, because the settings of agents cannot hold it.

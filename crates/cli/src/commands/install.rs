@@ -5,6 +5,7 @@
 mod home;
 mod machine_programs;
 mod report;
+mod system;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -64,9 +65,13 @@ pub(crate) struct Options {
     #[arg(long)]
     dry_run: bool,
 
-    /// Only print castellan's hooks, for settings that another program generates or that are read-only
+    /// Only print castellan's hooks, for settings that another program generates or that are read-only; with `--system` its files
+    /// and steps
     #[arg(long, conflicts_with_all = ["dry_run", "no_agents", "mode", "launchers", "service", "status_line"])]
     print: bool,
+
+    #[command(flatten)]
+    system: system::SystemOptions,
 }
 
 /// The owner of the home that the hooks use.
@@ -82,6 +87,9 @@ struct Owner {
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    if options.system.is_asked() {
+        return system::run(global, options);
+    }
     if options.managed && !options.print && !rustix::process::geteuid().is_root() {
         let own = launch::beside("castellan")?;
         bail!("to register for the whole machine needs root: run `sudo {} install --managed`", own.display());
@@ -213,6 +221,7 @@ fn hook(owner: &Owner, options: &Options) -> anyhow::Result<HookCommand> {
 fn shown(hook: &HookCommand) -> String {
     match HomeArgument::parse(hook.home.as_ref()) {
         Some(HomeArgument::Own) => "each user's own home".to_owned(),
+        Some(HomeArgument::System) => "the system's daemons, and each other user's own home".to_owned(),
         Some(HomeArgument::Of(_, home)) => {
             format!("{}, and each other user's own home", home.dir().display())
         }

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use castellan_files::{of_system, read_text};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
+    Gid, Pid, PidfdFlags, Signal, Uid, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
     set_parent_process_death_signal,
 };
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use super::{Account, Listed};
 use crate::limits::{PASSWD_BYTES_MAX, STAT_BYTES_MAX};
@@ -65,6 +66,15 @@ pub(crate) fn send_signal(pid: i32, signal: Signal, is_it: impl Fn() -> bool) {
 /// Returns the account of a user.
 pub(crate) fn account(uid: u32) -> Option<Account> {
     passwd::find(&of_system("/etc/passwd", PASSWD_BYTES_MAX)?, |account| account.uid == uid)
+}
+
+/// Becomes another user for good. Only while the process has one thread: the kernel changes the calling thread, and those
+/// that it starts later.
+pub(crate) fn become_user(user: u32, group: u32) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    set_thread_groups(&[])?;
+    set_thread_res_gid(group, group, group)?;
+    Ok(set_thread_res_uid(user, user, user)?)
 }
 
 /// Returns the account with a name.

@@ -74,6 +74,11 @@ pub(crate) fn account(uid: u32) -> Option<Account> {
     darwin::account(uid).and_then(of_account)
 }
 
+/// castellan is installed for the system on Linux only.
+pub(crate) fn become_user(_user: u32, _group: u32) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Returns the account with a name.
 pub(crate) fn account_named(name: &str) -> Option<Account> {
     darwin::account_named(name).and_then(of_account)

@@ -18,6 +18,9 @@ pub(crate) const MARK: &str =
 /// The second line of a file in XML, whose first line must be another.
 pub(crate) const MARK_IN_XML: &str = "<!-- Written by `castellan service install`, which replaces it. `castellan service uninstall` removes it. -->";
 
+/// The first line of each file of castellan for the system.
+pub(crate) const MARK_OF_SYSTEM: &str = "# Written by `castellan install --system`, which replaces it. `castellan uninstall --system` removes it.";
+
 /// A file and its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rendered {
@@ -62,7 +65,7 @@ pub(crate) fn is_ours(file: &Path) -> bool {
 }
 
 fn is_marked(text: &str) -> bool {
-    text.lines().take(2).any(|line| line == MARK || line == MARK_IN_XML)
+    text.lines().take(2).any(|line| [MARK, MARK_IN_XML, MARK_OF_SYSTEM].contains(&line))
 }
 
 /// Writes the files. Returns the names of those that changed. Changes nothing if one of the places has a file of another

@@ -15,29 +15,29 @@ use crate::output::printable;
 
 /// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ran {
-    pub(super) is_success: bool,
+pub(crate) struct Ran {
+    pub(crate) is_success: bool,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 impl Ran {
     /// The first line of what it wrote, for people.
-    pub(super) fn says(&self) -> String {
+    pub(crate) fn says(&self) -> String {
         let mut lines = self.stderr.lines().chain(self.stdout.lines()).map(str::trim);
         printable(lines.find(|line| !line.is_empty()).unwrap_or("it said nothing"))
     }
 }
 
 /// Returns the path of a program in an absolute directory of `PATH`.
-pub(super) fn find(name: &str) -> Option<PathBuf> {
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let dirs = std::env::split_paths(&path).filter(|dir| dir.is_absolute());
     dirs.map(|dir| dir.join(name)).find(|file| is_executable(file))
 }
 
 /// Runs a program with words and variables. It must end by itself within [`MANAGER_TIME`].
-pub(super) fn run(program: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> anyhow::Result<Ran> {
+pub(crate) fn run(program: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> anyhow::Result<Ran> {
     let shown = || format!("`{} {}`", program.display(), words.join(" "));
     // Files, not pipes: a process that the program leaves behind could keep a pipe open.
     let file =

@@ -18,7 +18,7 @@ const SOCKET_PATH_BYTES_MAX: usize = 107;
 pub(crate) const WANTED_BY: &[&str] = &["default.target.wants", "sockets.target.wants"];
 
 /// Variables that load code into a program, or steer its allocator.
-const UNSET: &str = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG LD_PROFILE GLIBC_TUNABLES GCONV_PATH LOCPATH \
+pub(crate) const UNSET: &str = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG LD_PROFILE GLIBC_TUNABLES GCONV_PATH LOCPATH \
                      MALLOC_CONF _RJEM_MALLOC_CONF";
 
 /// Returns the files: the service and, where their paths are short enough, its sockets. `None` if a path has characters
@@ -160,7 +160,7 @@ fn in_value(path: &Path) -> Option<String> {
 }
 
 /// Writes a path as a word of a command line: in quotes, with the characters escaped that have a meaning there.
-fn in_command(path: &Path) -> Option<String> {
+pub(crate) fn in_command(path: &Path) -> Option<String> {
     let text = path.to_str().filter(|text| is_plain(text))?;
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
     Some(format!("\"{text}\""))

@@ -19,7 +19,7 @@ use crate::registration::{Registration, Scope};
 #[derive(Debug)]
 pub(super) struct Report {
     dry_run: bool,
-    rows: Vec<Vec<Cell>>,
+    pub(super) rows: Vec<Vec<Cell>>,
     failures: Vec<String>,
     /// Agents that run the hooks only after their user trusts them.
     untrusted: Vec<AgentId>,
@@ -195,6 +195,17 @@ impl Report {
     }
 
     /// Writes the report and returns the exit code.
+    /// Writes the changes and failures alone.
+    pub(super) fn write_rows(self, global: &Global) -> anyhow::Result<Exit> {
+        if !global.quiet {
+            output::write_table(&mut anstream::stdout(), &self.rows)?;
+        }
+        for failure in &self.failures {
+            writeln!(anstream::stderr(), "{ERROR} {}", output::printable_lines(failure))?;
+        }
+        Ok(if self.failures.is_empty() { Exit::Done } else { Exit::Incomplete })
+    }
+
     pub(super) fn write(
         self,
         global: &Global,
@@ -264,7 +275,7 @@ impl Report {
         Ok(())
     }
 
-    fn row(&mut self, what: &str, path: &Path, detail: &str) {
+    pub(super) fn row(&mut self, what: &str, path: &Path, detail: &str) {
         self.rows.push(vec![what.into(), path.display().to_string().into(), Cell::new(detail, FAINT)]);
     }
 }
