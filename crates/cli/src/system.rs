@@ -13,6 +13,7 @@ use castellan_wire::{Home, SYSTEM_HOMES, SYSTEM_RUN};
 use crate::launch;
 use crate::platform::become_user;
 use crate::service::files::Rendered;
+use crate::service::program;
 
 pub(crate) use units::Programs;
 
@@ -117,6 +118,18 @@ pub(crate) fn become_daemon(home: &Home) -> anyhow::Result<()> {
         );
     }
     become_user(found.uid(), found.gid()).context("the rights of root cannot be given up")
+}
+
+/// Runs a program of the machine that must succeed.
+pub(crate) fn ran(words: &[String]) -> anyhow::Result<()> {
+    let (name, words) = words.split_first().context("no program")?;
+    let found = program::find(name).with_context(|| format!("`{name}` is not on PATH: it is needed here"))?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let ran = program::run(&found, &words, &[])?;
+    if !ran.is_success {
+        bail!("`{name} {}` failed: {}", words.join(" "), ran.says());
+    }
+    Ok(())
 }
 
 /// Returns the units. `None` if a path has characters that a unit cannot have.

@@ -411,7 +411,6 @@ impl ControlServer {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sockets: if self.is_managed { SocketsOf::Manager } else { SocketsOf::Daemon },
-            user: Some(rustix::process::geteuid().as_raw()),
             mode: terms.mode.as_str().to_owned(),
             since_s: judge.since().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
             profile: terms.policy.settings().profile.to_string(),

@@ -148,7 +148,8 @@ fn judge(
     })?;
     let memory = Memory::open(layout.journal(), is_first, random());
     let (mut memory, trouble) = memory.map_err(|error| DaemonError::Io(layout.journal(), error))?;
-    if memory.wants_servers() {
+    // Without the reader, the next start reads them.
+    if memory.wants_servers() && sight::check().is_ok() {
         memory.know_servers(servers_before(layout));
         memory.save().map_err(|error| DaemonError::Io(layout.journal(), error))?;
     }

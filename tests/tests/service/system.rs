@@ -1,6 +1,7 @@
 //! castellan for the system, with two guarded users: an agent's own code tries to get rid of its guard, to read what is not
 //! its user's, and to make the daemon read it.
 
+mod installing;
 mod rig;
 
 use std::fs::{self, Permissions};

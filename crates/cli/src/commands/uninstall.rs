@@ -1,6 +1,8 @@
 //! `castellan uninstall`: undoes an install, which requires a person. Settings files get their original bytes back.
 //! Files written by a person remain, except with `--purge`. A dry run only prints the changes and needs no person.
 
+mod system;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,9 @@ pub(crate) struct Options {
     /// Only print the changes
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    system: system::SystemOptions,
 }
 
 impl Options {
@@ -51,6 +56,9 @@ impl Options {
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    if options.system.is_asked() {
+        return system::run(global, options);
+    }
     let layout = global.layout()?;
     if options.managed && !options.dry_run && !rustix::process::geteuid().is_root() {
         let own = launch::beside("castellan")?;

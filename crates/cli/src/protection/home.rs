@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use castellan_daemon::{ControlError, Layout, PauseStatus, StatusReport, read_applied};
+use castellan_daemon::{ControlError, Layout, PauseStatus, StatusReport, SystemStatus, read_applied};
 use castellan_wire::Home;
 
 use crate::check::Check;
@@ -18,10 +18,25 @@ pub(super) fn checks(layout: &Layout, status: &Result<StatusReport, ControlError
         let home = layout.home().dir().display();
         return vec![Check::bad("home", format!("{home} does not exist"), "castellan install")];
     }
-    let mut checks = directories(layout);
+    let mut checks = match status.as_ref().ok().and_then(|status| status.system.as_ref()) {
+        Some(system) => vec![own_user(system)],
+        None => directories(layout),
+    };
     checks.extend(daemon(layout.home(), status));
     checks.extend(status.as_ref().map(|status| in_force(layout, status)).unwrap_or_default());
     checks
+}
+
+/// Checks a daemon with a user of its own, whose directories this user cannot read.
+fn own_user(SystemStatus { daemon, user, reader }: &SystemStatus) -> Check {
+    let what = format!("user {daemon} guards user {user}");
+    match reader.as_str() {
+        "" => Check::good("home", what),
+        why => {
+            let what = format!("{what}, and every call is denied: {}", output::printable(why));
+            Check::bad("home", what, format!("sudo systemctl restart castellan-reader@{user}.service"))
+        }
+    }
 }
 
 /// Checks the directories and their permissions for other users. Write access to rules controls the verdicts, and read

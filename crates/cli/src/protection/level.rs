@@ -22,11 +22,8 @@ impl GuardLevel {
     pub(super) fn of(guards: &[Guard], status: Option<&StatusReport>) -> Option<GuardLevel> {
         let guarded = || guards.iter().filter(|guard| guard.is_guarded());
         guarded().next()?;
-        let own = rustix::process::geteuid();
-        // Root sees each user's daemon, which is no other user for that user's agents.
-        let is_other = |user: u32| user != own.as_raw() && !own.is_root();
         Some(match status {
-            Some(status) if status.user.is_some_and(is_other) => GuardLevel::OwnUser,
+            Some(status) if status.system.is_some() => GuardLevel::OwnUser,
             Some(status) if status.requires_sandbox => GuardLevel::Sandboxed,
             Some(_) | None if guarded().all(|guard| guard.for_machine) => GuardLevel::ManagedHooks,
             Some(_) | None => GuardLevel::Hooks,

@@ -17,8 +17,6 @@ pub struct StatusReport {
     pub version: String,
     /// The process that keeps the sockets.
     pub sockets: SocketsOf,
-    /// The user that the daemon runs as; `None` if the daemon's version does not report it.
-    pub user: Option<u32>,
     /// `enforce`, `monitor` or `passthrough`.
     pub mode: String,
     /// Seconds since 1970 at which the daemon started, its mode changed or a pause began or ended, whichever was last. 0 if the

@@ -19,8 +19,7 @@ use crate::output::{self, Cell, GOOD};
 use crate::platform::{Account, account, account_named};
 use crate::registration::Registration;
 use crate::service::files::{Found, Rendered, look, put};
-use crate::service::program::{find, run as run_program};
-use crate::system::{self, DAEMON, Places, Programs, READER_MODE};
+use crate::system::{self, DAEMON, Places, Programs, READER_MODE, ran};
 
 /// Options of `castellan install --system`.
 #[derive(Debug, clap::Args)]
@@ -250,18 +249,6 @@ impl Plan {
 
 fn daemon() -> anyhow::Result<Account> {
     account_named(DAEMON).with_context(|| format!("there is no user `{DAEMON}` in `/etc/passwd`"))
-}
-
-/// Runs a program of the machine that must succeed.
-pub(in crate::commands) fn ran(words: &[String]) -> anyhow::Result<()> {
-    let (name, words) = words.split_first().context("no program")?;
-    let program = find(name).with_context(|| format!("`{name}` is not on PATH: it is needed here"))?;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let ran = run_program(&program, &words, &[])?;
-    if !ran.is_success {
-        bail!("`{name} {}` failed: {}", words.join(" "), ran.says());
-    }
-    Ok(())
 }
 
 /// Makes a folder, or gives an existing one its mode and owner. A folder of another user is an error: its contents may be
