@@ -229,7 +229,8 @@ impl Home {
         seen.context("no hook has connected")
     }
 
-    fn temporary(&self) -> PathBuf {
+    /// The folder of temporary files.
+    pub fn temporary(&self) -> PathBuf {
         self.root.path().join("tmp")
     }
 }

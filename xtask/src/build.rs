@@ -11,6 +11,7 @@ pub(crate) struct Built {
     pub(crate) castellan: PathBuf,
     pub(crate) hook: PathBuf,
     pub(crate) launcher: PathBuf,
+    pub(crate) reader: PathBuf,
 }
 
 /// Builds the release binaries. Links the hook statically if possible: shared libraries add half of its run time.
@@ -23,7 +24,8 @@ pub(crate) fn release_with(flags: &str) -> anyhow::Result<Built> {
     cargo(&["build", "--release", "--package", "castellan-cli"], flags)?;
     let hook = small_static_with("castellan-hook", "castellan-hook", flags)?;
     let launcher = small_static_with("castellan-launcher", "castellan-sandbox", flags)?;
-    Ok(Built { castellan: target()?.join("release/castellan"), hook, launcher })
+    let reader = small_static_with("castellan-reader", "castellan-reader", flags)?;
+    Ok(Built { castellan: target()?.join("release/castellan"), hook, launcher, reader })
 }
 
 /// Builds a small program of a package, as the hook or the launcher.

@@ -27,6 +27,7 @@ pub(crate) fn install(words: &[&str]) -> anyhow::Result<()> {
         (&built.castellan, "castellan"),
         (&built.hook, "castellan-hook"),
         (&built.launcher, "castellan-sandbox"),
+        (&built.reader, "castellan-reader"),
     ];
     for (from, name) in programs {
         let to = bin.join(name);

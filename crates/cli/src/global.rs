@@ -1,5 +1,6 @@
 //! [`Global`]: the options that every subcommand has.
 
+use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use castellan_wire::Home;
 use crate::ask;
 use crate::directories::Directories;
 use crate::output::{self, NOTE, Prefix};
-use crate::system;
+use crate::system::{self, Copies};
 use crate::values;
 
 /// Options of every subcommand.
@@ -32,6 +33,10 @@ pub(crate) struct Global {
     /// Colour the output; `auto` does so on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, value_parser = values::one_of(COLORS))]
     pub(crate) color: ColorChoice,
+
+    /// Copies of the files of a daemon with another user, once a command has looked at them.
+    #[arg(skip)]
+    copies: OnceCell<Option<Copies>>,
 }
 
 const COLORS: &[(&str, ColorChoice)] =
@@ -69,8 +74,15 @@ impl Global {
         whole.join(" ")
     }
 
+    /// Returns the layout of the home. A user whom the system guards gets copies of its files.
     pub(crate) fn layout(&self) -> anyhow::Result<Layout> {
-        Ok(Layout::read(&self.home()?.0)?)
+        let layout = Layout::read(&self.home()?.0)?;
+        if !Copies::are_needed(&layout) {
+            return Ok(layout);
+        }
+        // Without a daemon there are none, and the command says that the daemon does not run.
+        let copies = self.copies.get_or_init(|| Copies::of(&layout).ok());
+        Ok(copies.as_ref().map_or(layout.clone(), |copies| copies.layout(&layout)))
     }
 
     /// Notes that the home has no files yet, so the shown values are the defaults.
@@ -82,7 +94,7 @@ impl Global {
     }
 
     pub(crate) fn client(&self) -> anyhow::Result<ControlClient> {
-        Ok(ControlClient::with_person(self.layout()?.home().clone(), ask::known))
+        Ok(ControlClient::with_person(Layout::read(&self.home()?.0)?.home().clone(), ask::known))
     }
 
     /// Writes a line about the work done, which is not part of the requested result. `--quiet` suppresses it.

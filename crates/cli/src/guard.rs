@@ -17,7 +17,7 @@ use castellan_wire::USER_FILES;
 use crate::agent_files::{AgentFiles, is_executable};
 use crate::edit::SettingsFile;
 use crate::output::message;
-use crate::registration::{Registration, home_of, hooks};
+use crate::registration::{Registration, home_beside, hooks};
 
 pub(crate) use plugin::OfPlugin;
 
@@ -298,7 +298,7 @@ fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault
 
 /// Returns a fault if the hook asks the daemon of another home, or no daemon.
 fn elsewhere(hook: &HookCommand, layout: &Layout) -> Option<Fault> {
-    match home_of(hook) {
+    match home_beside(hook, layout.home()) {
         None => Some(Fault::NoHome),
         Some(home) if home == *layout.home() => None,
         Some(home) => Some(Fault::OtherHome(home.dir().display().to_string())),

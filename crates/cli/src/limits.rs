@@ -221,3 +221,6 @@ pub(crate) const SUPPORT_RECORDS: usize = 200;
 
 /// Paths that the note of a contained command names of each kind. An agent reads the note.
 pub(crate) const CLOSED_NAMED_MAX: usize = 8;
+
+/// Bytes of a copied file of a daemon with another user; the daemon sends no more in all.
+pub(crate) const COPY_BYTES_MAX: u64 = 256 * 1024 * 1024;

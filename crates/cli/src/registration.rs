@@ -228,6 +228,12 @@ pub(crate) fn home_of(hook: &HookCommand) -> Option<Home> {
     HomeArgument::parse(hook.home.as_ref())?.of(rustix::process::geteuid().as_raw())
 }
 
+/// Returns the home of a hook for the user whom `home` guards.
+pub(crate) fn home_beside(hook: &HookCommand, home: &Home) -> Option<Home> {
+    let user = home.system_user().unwrap_or_else(|| rustix::process::geteuid().as_raw());
+    HomeArgument::parse(hook.home.as_ref())?.of(user)
+}
+
 /// Returns the distinct commands of castellan's hooks.
 pub(crate) fn hooks(found: &Inspection) -> Vec<HookCommand> {
     let mut hooks: Vec<HookCommand> = Vec::new();

@@ -1,6 +1,7 @@
 //! castellan for the system: a daemon with a user of its own for each guarded user, and a reader of that user's files. Here
 //! are its places on the machine and its files; it must not know agents and their hooks.
 
+mod copies;
 mod units;
 
 use std::ffi::OsStr;
@@ -15,6 +16,7 @@ use crate::platform::become_user;
 use crate::service::files::Rendered;
 use crate::service::program;
 
+pub(crate) use copies::Copies;
 pub(crate) use units::Programs;
 
 /// The daemon's user and group.

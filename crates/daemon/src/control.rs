@@ -8,6 +8,7 @@ mod client;
 mod contained;
 mod halt;
 mod listener;
+mod own_files;
 mod pause;
 mod plan;
 mod run;
@@ -25,6 +26,7 @@ pub use self::client::{AskSecret, ControlClient, ControlError};
 pub use self::contained::{ContainedEnd, ContainedOutcome, ContainedRun};
 pub use self::halt::{EndedProcess, HaltOf, HaltReport, HaltStatus};
 pub(crate) use self::listener::check as check_listener;
+pub use self::own_files::OwnFile;
 pub use self::pause::PauseStatus;
 pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
@@ -291,6 +293,9 @@ pub enum ControlRequest {
         /// The new PIN.
         new: String,
     },
+    /// Sends copies of the guarded user's log, configuration and rules after the response. Only a daemon that has a user of its
+    /// own does: everybody else reads the files.
+    OwnFiles,
     /// Asks for permission to loosen something outside of the daemon, such as an uninstall. The text is for the record.
     Loosen(String),
 }
@@ -323,6 +328,7 @@ impl ControlRequest {
             | ControlRequest::HandOver
             | ControlRequest::Keep { .. }
             | ControlRequest::MarkedFiles { .. }
+            | ControlRequest::OwnFiles
             | ControlRequest::KeepFiles { .. } => CONTROL_VERSION,
             ControlRequest::Status
             | ControlRequest::Mode(_)
@@ -365,6 +371,7 @@ impl ControlRequest {
                 | ControlRequest::Checkpoints
                 | ControlRequest::Diff { .. }
                 | ControlRequest::MarkedFiles { .. }
+                | ControlRequest::OwnFiles
         )
     }
 }
@@ -414,6 +421,8 @@ pub enum ControlResponse {
     Kept(Box<KeepReport>),
     /// Files of contained calls.
     Marked(Box<MarkedFiles>),
+    /// The files whose bytes follow on the connection, in this order.
+    OwnFiles(Vec<OwnFile>),
     /// The request needs the person's PIN.
     PinNeeded,
     /// The request needs the password of the person's account.

@@ -7,6 +7,7 @@ mod halt;
 mod handover;
 mod keep;
 mod keep_files;
+mod own_files;
 mod pause;
 mod plans;
 mod runs;
@@ -157,10 +158,17 @@ impl ControlServer {
         let is_urgent = matches!(read, Ok((ControlRequest::Halt { .. }, _)));
         // Until the response is sent.
         let _work = silent.begin(is_urgent)?;
+        let mut files = Vec::new();
         let (body, then) = match read {
             Ok((request, known)) => {
                 let peer = Peer { pid, started, uid: credentials.user, known: &known };
-                let outcome = self.carry_out(&request, peer);
+                let outcome = match request {
+                    ControlRequest::OwnFiles => own_files::open(&self.layout).map(|opened| {
+                        files = opened;
+                        ControlResponse::OwnFiles(files.iter().map(|(named, _)| named.clone()).collect())
+                    }),
+                    _ => self.carry_out(&request, peer),
+                };
                 let request = outcome.is_ok().then_some(request);
                 (outcome.unwrap_or_else(|response| response), request)
             }
@@ -169,6 +177,7 @@ impl ControlServer {
         let envelope = Envelope { version: CONTROL_VERSION, body, known: Known::default() };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
         let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
+        own_files::send(files, stream);
         // Only now, so that the requesting process can read the answer before the daemon ends.
         if matches!(then, Some(ControlRequest::Stop | ControlRequest::Restart)) {
             let _ = self.signals.send(Signal::End);
@@ -227,6 +236,7 @@ impl ControlServer {
             }
             ControlRequest::Keep { id, seen } => return self.keep(id, seen, peer),
             ControlRequest::MarkedFiles { paths } => return self.marked_files(paths),
+            ControlRequest::OwnFiles => return own_files::open(&self.layout).map(|_| ControlResponse::Done),
             ControlRequest::KeepFiles { paths, shown } => return self.keep_files(paths, shown, peer),
             ControlRequest::SetPin { new } => self.set_pin(new, peer)?,
             ControlRequest::Trusted => return Ok(ControlResponse::Trusted(self.judge.decided_workspaces())),

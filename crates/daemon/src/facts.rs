@@ -60,13 +60,15 @@ pub(crate) fn leave_to_sessions(
 pub fn own_paths(layout: &Layout) -> Vec<String> {
     let organisation = OrganisationPlace::default().dir;
     let home = layout.home().dir().to_owned();
+    let sockets = layout.home().system_user().map(|_| layout.home().run());
     let folders = [home, layout.config().to_owned(), layout.state().to_owned(), organisation];
+    let folders = folders.into_iter().chain(sockets);
     let executable = std::env::current_exe().ok();
     let programs = executable.as_deref().and_then(Path::parent).into_iter().flat_map(|folder| {
-        ["castellan", "castellan-hook", "castellan-sandbox"].map(|name| folder.join(name))
+        ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader"].map(|name| folder.join(name))
     });
     let plugin = executable.as_deref().map(plugin_paths).unwrap_or_default();
-    let all = folders.into_iter().chain(programs).chain(plugin);
+    let all = folders.chain(programs).chain(plugin);
     let both = all.flat_map(|path| {
         let real = std::fs::canonicalize(&path).ok().filter(|real| *real != path);
         [Some(path), real].into_iter().flatten()

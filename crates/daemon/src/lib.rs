@@ -87,8 +87,8 @@ pub use containment::contained_settings;
 pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
-    KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, PauseStatus,
-    PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote, RunStatus,
+    KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, OwnFile,
+    PauseStatus, PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote, RunStatus,
     SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf,
     StatusReport, SystemStatus, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
 };

@@ -571,3 +571,10 @@ pub(crate) const DIFFERENCES_MAX: usize = 4000;
 
 /// Lines that wait for the system's log: some hundred KiB, and the denials of a busy minute.
 pub(crate) const OUTSIDE_WAITING_MAX: usize = 256;
+
+/// Files of the guarded user that a daemon of the system copies at once: segments of the log are few, and rule files are
+/// limited by themselves.
+pub(crate) const OWN_FILES_MAX: usize = 1024;
+
+/// Their bytes together: half of the largest log that the settings suggest. The user's command stores a copy of them.
+pub(crate) const OWN_FILES_BYTES_MAX: u64 = 256 * 1024 * 1024;

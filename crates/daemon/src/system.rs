@@ -99,6 +99,7 @@ pub(crate) fn terms(request: &ControlRequest) -> Terms {
         | ControlRequest::Resume { .. }
         | ControlRequest::Note { .. }
         | ControlRequest::Checkpoints
+        | ControlRequest::OwnFiles
         | ControlRequest::SetPin { .. }
         | ControlRequest::Trusted
         | ControlRequest::Trust { .. } => Terms::Same,

@@ -1,5 +1,6 @@
 //! Both ends of the protocol over real sockets: answers, descriptors, limits, an end that is gone, and one that misbehaves.
 
+#![cfg(test)]
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};

@@ -37,6 +37,36 @@ fn each_user_is_guarded_and_the_level_is_told() -> Result<()> {
 }
 
 #[test]
+fn a_user_reads_copies_of_the_own_log_and_policy() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    assert_eq!(rig.ask(ONE, "echo forbidden one")?.0, "deny");
+    assert_eq!(rig.ask(TWO, "echo forbidden two")?.0, "deny");
+    for user in [ONE, TWO] {
+        let log = rig.castellan(user, &["log", "--json"])?;
+        ensure!(log.code == Some(0), "{log:?}");
+        assert_eq!(log.stdout.contains("forbidden one"), user == ONE);
+        assert_eq!(log.stdout.contains("forbidden two"), user == TWO);
+    }
+    let request = rig.records(ONE)?.iter().find_map(|one| Some(one["call"]["request"].as_str()?.to_owned()));
+    for words in
+        [&["why"][..], &["why", &request.unwrap_or_default()], &["rules", "list"], &["config", "show"]]
+    {
+        let done = rig.castellan(ONE, words)?;
+        ensure!(done.code == Some(0), "{words:?}: {:?} {}", done.code, done.stderr);
+    }
+    let doctor = rig.castellan(ONE, &["doctor"])?.stdout;
+    ensure!(doctor.contains("a test call was denied and recorded"), "{doctor}");
+    // Codex is on the machine, and the test does not guard it.
+    for doctor in [doctor, rig.administer_for(ONE, &["doctor"])?.stdout] {
+        let mut bad = doctor.lines().filter(|line| line.contains('✗') && !line.contains("Codex"));
+        ensure!(bad.next().is_none() && doctor.contains("✓  reader"), "{doctor}");
+    }
+    let left = fs::read_dir(rig.machine.home.temporary())?.count();
+    assert_eq!(left, 0, "copies stay behind");
+    Ok(())
+}
+
+#[test]
 fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
     let Some(rig) = Rig::installed()? else { return Ok(()) };
     assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");

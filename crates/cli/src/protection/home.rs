@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use castellan_daemon::{ControlError, Layout, PauseStatus, StatusReport, SystemStatus, read_applied};
+use castellan_daemon::{ControlError, Layout, PauseStatus, StatusReport, read_applied};
 use castellan_wire::Home;
 
 use crate::check::Check;
@@ -18,25 +18,40 @@ pub(super) fn checks(layout: &Layout, status: &Result<StatusReport, ControlError
         let home = layout.home().dir().display();
         return vec![Check::bad("home", format!("{home} does not exist"), "castellan install")];
     }
-    let mut checks = match status.as_ref().ok().and_then(|status| status.system.as_ref()) {
-        Some(system) => vec![own_user(system)],
+    let mut checks = match layout.home().system_user() {
         None => directories(layout),
+        Some(user) => of_system(layout.home(), user, status.as_ref().ok()),
     };
     checks.extend(daemon(layout.home(), status));
     checks.extend(status.as_ref().map(|status| in_force(layout, status)).unwrap_or_default());
     checks
 }
 
-/// Checks a daemon with a user of its own, whose directories this user cannot read.
-fn own_user(SystemStatus { daemon, user, reader }: &SystemStatus) -> Check {
-    let what = format!("user {daemon} guards user {user}");
-    match reader.as_str() {
-        "" => Check::good("home", what),
-        why => {
-            let what = format!("{what}, and every call is denied: {}", output::printable(why));
-            Check::bad("home", what, format!("sudo systemctl restart castellan-reader@{user}.service"))
+/// Checks a daemon that has a user of its own: the guarded user can write neither its home nor its sockets, and its reader
+/// answers.
+fn of_system(home: &Home, user: u32, status: Option<&StatusReport>) -> Vec<Check> {
+    let run = home.run();
+    let is_closed = |dir: &Path| {
+        std::fs::symlink_metadata(dir)
+            .is_ok_and(|found| found.is_dir() && found.uid() != user && found.mode() & 0o022 == 0)
+    };
+    let remedy = "sudo castellan install --system --user NAME";
+    let mut checks = Vec::new();
+    for dir in [home.dir(), &run] {
+        if !is_closed(dir) {
+            let what = format!("{} is missing, or open to user {user}", dir.display());
+            checks.push(Check::bad("home", what, remedy));
         }
     }
+    if checks.is_empty() {
+        checks.push(Check::good("home", format!("{} is closed to user {user}", home.dir().display())));
+    }
+    let system = status.and_then(|status| status.system.as_ref());
+    checks.extend(system.map(|system| match system.reader.as_str() {
+        "" => Check::good("reader", format!("it reads the files of user {user}")),
+        why => Check::bad("reader", why, format!("sudo systemctl restart castellan-reader@{user}")),
+    }));
+    checks
 }
 
 /// Checks the directories and their permissions for other users. Write access to rules controls the verdicts, and read
@@ -102,7 +117,10 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
             Check::bad("daemon", what, "castellan restart")
         }
     });
-    checks.extend([home.hook_socket(), home.control_socket()].iter().map(|socket| socket_check(socket)));
+    // The sockets of the system are open: the daemon checks who connects.
+    if home.system_user().is_none() {
+        checks.extend([home.hook_socket(), home.control_socket()].iter().map(|socket| socket_check(socket)));
+    }
     if status.mode != "enforce" {
         let what = format!("the mode is {}: nothing is denied", status.mode);
         checks.push(Check::bad("daemon", what, "castellan mode enforce"));

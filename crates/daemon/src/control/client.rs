@@ -1,7 +1,7 @@
 //! [`ControlClient`]: sends requests to the daemon over the control socket. If the daemon needs a secret, the client
 //! asks the person for it. The client must not know the use of a response.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -12,9 +12,9 @@ use serde_json::Value as Json;
 use super::{
     CONTROL_VERSION, ContainedEnd, ContainedOutcome, ContainedRun, ControlRequest, ControlResponse,
     DecidedWorkspace, Envelope, GrantScope, GrantedCall, HaltOf, HaltReport, KeepReport, Known,
-    ListedCheckpoint, ListedPlan, MarkedFiles, PendingCall, PlanFor, RunInForce, RunNote, SandboxInForce,
-    Secret, ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport, is_readable,
-    listener,
+    ListedCheckpoint, ListedPlan, MarkedFiles, OwnFile, PendingCall, PlanFor, RunInForce, RunNote,
+    SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownPlan, StatusReport, TrustDecision, UndoReport,
+    is_readable, listener,
 };
 use crate::config::KeyEdit;
 use crate::limits::CONTROL_ANSWER_TIME;
@@ -328,6 +328,24 @@ impl ControlClient {
         self.carry_out(&ControlRequest::KeepFiles { paths, shown: shown.to_owned() })
     }
 
+    /// Copies the guarded user's log, configuration and rules: calls `copy` with each file and its bytes.
+    pub fn copy_own_files(
+        &self,
+        mut copy: impl FnMut(&OwnFile, &mut dyn Read) -> std::io::Result<()>,
+    ) -> Result<(), ControlError> {
+        let (response, mut stream) = self.ask_on(&ControlRequest::OwnFiles)?;
+        let ControlResponse::OwnFiles(files) = response else { return Err(no("files")) };
+        for file in files {
+            let mut bytes = (&mut stream).take(file.bytes);
+            let copied = copy(&file, &mut bytes);
+            copied.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
+            if bytes.limit() > 0 {
+                return Err(ControlError::Wire(WireError::Closed));
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
         listener::check_for(&self.connect()?, &self.home).map_err(ControlError::Listener)
@@ -412,6 +430,7 @@ impl ControlClient {
             | ControlResponse::Undone(_)
             | ControlResponse::Kept(_)
             | ControlResponse::Marked(_)
+            | ControlResponse::OwnFiles(_)
             | ControlResponse::Trusted(_)) => Ok((done, stream)),
         }
     }

@@ -79,7 +79,7 @@ pub(super) const OWN: &[Row] = &[
     ]),
     row(Scope::Castellan, "castellan's programs", &[
         "**/bin/castellan", "**/bin/castellan-hook", "~/.local/bin/castellan", "~/.local/bin/castellan-hook", "**/bin/castellan-sandbox",
-        "~/.local/bin/castellan-sandbox",
+        "~/.local/bin/castellan-sandbox", "**/bin/castellan-reader",
     ]),
 
     row(Scope::Secret, "SSH keys", &["**/.ssh/**", "/etc/ssh/ssh_host_*_key"]).except(&[

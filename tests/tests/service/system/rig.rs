@@ -40,6 +40,7 @@ impl Rig {
             fs::create_dir_all(&folder)?;
             fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
         }
+        fs::set_permissions(machine.home.temporary(), Permissions::from_mode(0o1777))?;
         let passwd = machine.home.etc().join("passwd");
         let daemon = format!("castellan:x:{DAEMON}:{DAEMON}::/var/lib/castellan:/usr/sbin/nologin\n");
         fs::write(&passwd, fs::read_to_string(&passwd)? + &daemon)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{AgentId, Foreign, can_keep_hooks_on, machine_family, uninstall_own_plugin};
+use castellan_daemon::Layout;
 
 use super::canary;
 use crate::agent_files::is_executable;
@@ -13,7 +14,7 @@ use crate::output::printable;
 /// Returns the checks of an agent after those of its registration, which [`Protection`] has.
 ///
 /// [`Protection`]: crate::protection::Protection
-pub(super) fn checks(guard: &Guard, trusted_hooks: &[String]) -> Vec<Check> {
+pub(super) fn checks(guard: &Guard, layout: &Layout, trusted_hooks: &[String]) -> Vec<Check> {
     let agent = guard.agent;
     let mut checks = Vec::new();
     if !guard.for_user && !guard.for_machine && guard.plugin.is_none() {
@@ -28,7 +29,10 @@ pub(super) fn checks(guard: &Guard, trusted_hooks: &[String]) -> Vec<Check> {
     checks.extend(foreign(guard, trusted_hooks));
     let by_plugin = guard.plugin.as_ref().map(|plugin| &plugin.hook);
     let hook = guard.user_hook.as_ref().or_else(|| guard.machine_hooks.first()).or(by_plugin);
-    if let Some(hook) = hook.filter(|hook| is_executable(Path::new(&hook.program))) {
+    // The daemon of the system answers only the hooks of the user whom it guards.
+    let own = rustix::process::geteuid().as_raw();
+    let is_guarded = layout.home().system_user().is_none_or(|user| user == own);
+    if let Some(hook) = hook.filter(|hook| is_guarded && is_executable(Path::new(&hook.program))) {
         checks.push(canary::send(agent, hook));
     }
     checks

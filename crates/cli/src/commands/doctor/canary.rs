@@ -21,6 +21,7 @@ use crate::limits::{CANARY_ANSWER_BYTES_MAX, CANARY_TIME, POLL};
 use crate::output::message;
 use crate::platform::account;
 use crate::registration::home_of;
+use crate::system::Copies;
 
 /// The output and exit code of the hook.
 #[derive(Debug)]
@@ -62,7 +63,9 @@ fn sing(agent: AgentId, start: &HookStart, home: &Path) -> anyhow::Result<String
         // The hook answered without a daemon, so the denial was its own.
         Err(error) => bail!("the hook denied it by itself, because {error}"),
     };
-    let record = record(&layout, &use_id)?;
+    let copies = Copies::are_needed(&layout).then(|| Copies::of(&layout)).transpose()?;
+    let seen = copies.as_ref().map_or(layout.clone(), |copies| copies.layout(&layout));
+    let record = record(&seen, &use_id)?;
     judge(agent, mode, &answer, &record)?;
     Ok(match mode {
         Mode::Enforce => format!("a test call was denied and recorded, in {took_ms} ms"),
