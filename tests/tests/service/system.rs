@@ -66,6 +66,40 @@ fn a_user_reads_copies_of_the_own_log_and_policy() -> Result<()> {
     Ok(())
 }
 
+/// The daemon reads a workspace's own files through the reader, and takes only those of the agent's user.
+#[test]
+fn a_person_trusts_a_workspace_with_its_files() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    let workspace = rig.machine.user(ONE)?.join("work");
+    for folder in [workspace.join(".git"), workspace.join(".castellan")] {
+        fs::create_dir_all(&folder)?;
+        chown(&folder, Some(ONE), Some(ONE))?;
+        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+    }
+    let config = workspace.join(".castellan/config.toml");
+    fs::write(&config, "version = 1\ndeny = [\"Bash(echo project)\"]\n")?;
+    for path in [&workspace, &config] {
+        chown(path, Some(ONE), Some(ONE))?;
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    let text = workspace.display().to_string();
+    check_failed("trust", &rig.castellan(ONE, &["trust", &text, "--yes"])?)?;
+    let trusted = rig.person(ONE, &["trust", &text, "--yes"])?;
+    ensure!(trusted.code == Some(0), "{trusted:?}");
+    let asked = |session: &str| -> Result<String> {
+        let mut call = castellan_tests::hook::bash("echo project");
+        call["cwd"] = text.as_str().into();
+        call["session_id"] = session.into();
+        let done = rig.machine.run_as(ONE, &rig.machine.hook()?, &call.to_string())?;
+        Ok(castellan_tests::hook::understood(&done))
+    };
+    assert_eq!(asked("trusted")?, "deny");
+    // A file of another user is no file of the workspace's owner.
+    chown(&config, Some(TWO), Some(TWO))?;
+    fs::set_permissions(&config, Permissions::from_mode(0o644))?;
+    check_failed("trust", &rig.person(ONE, &["trust", &text, "--yes"])?)
+}
+
 #[test]
 fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
     let Some(rig) = Rig::installed()? else { return Ok(()) };
@@ -103,9 +137,17 @@ fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
     ] {
         check_failed(&text, &rig.code(ONE, &text)?)?;
     }
+    // A person of this user neither.
+    for words in
+        [&["mode", "monitor"][..], &["profile", "autonomous"], &["pause", "10m"], &["apply", "--yes"]]
+    {
+        let done = rig.person(ONE, words)?;
+        ensure!(done.code.is_some_and(|code| code != 0), "{words:?}: {done:?}");
+    }
     assert_eq!(rig.daemon_pid(ONE)?, pid);
     assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");
-    assert_eq!(rig.status(ONE)?["mode"], "enforce");
+    let status = rig.status(ONE)?;
+    assert_eq!((&status["mode"], &status["pause"]), (&"enforce".into(), &serde_json::Value::Null));
     let verified = rig.administer_for(ONE, &["log", "verify"])?;
     ensure!(verified.code == Some(0), "{verified:?}");
     Ok(())
