@@ -32,7 +32,8 @@ pub use self::plan::{ListedPlan, PlanFor, ShownPlan};
 pub use self::run::{RunInForce, RunNote, RunStatus};
 pub use self::sandbox::{LimitsInForce, SandboxInForce};
 pub use self::status::{
-    OutsideStatus, QuarterCalls, RecentCalls, SocketsOf, StatusReport, SystemStatus, UnguardedAgent, VerdictCounts,
+    OutsideStatus, QuarterCalls, RecentCalls, SocketsOf, StatusReport, SystemStatus, UnguardedAgent,
+    VerdictCounts,
 };
 pub use self::undo::{
     KeepReport, ListedCheckpoint, MarkedFiles, ShownCheckpoint, ShownDifference, ShownSide, UndoReport,

@@ -88,9 +88,10 @@ pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
     ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
     KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, OwnFile,
-    PauseStatus, PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote, RunStatus,
-    SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide, SocketsOf,
-    StatusReport, SystemStatus, TrustDecision, UndoReport, UndoStatus, UnguardedAgent, UnseenFiles, VerdictCounts,
+    PauseStatus, PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote,
+    RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide,
+    SocketsOf, StatusReport, SystemStatus, TrustDecision, UndoReport, UndoStatus, UnguardedAgent,
+    UnseenFiles, VerdictCounts,
 };
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};

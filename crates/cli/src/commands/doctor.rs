@@ -47,7 +47,7 @@ fn checks(global: &Global) -> anyhow::Result<(Answer, Vec<Check>)> {
     checks.extend(protection.of_agents.iter().cloned());
     let trusted = protection.status.as_ref().map(|status| status.trusted_hooks.as_slice());
     for guard in &protection.guards {
-        checks.extend(agents::checks(guard, trusted.unwrap_or_default()));
+        checks.extend(agents::checks(guard, &protection.layout, trusted.unwrap_or_default()));
     }
     if global.verbose {
         checks.extend(agents::not_installed(&protection.guards));

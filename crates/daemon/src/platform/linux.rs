@@ -147,7 +147,7 @@ pub(crate) fn sees_own_files(pid: u32) -> bool {
 /// Reports whether a process has the same pid namespace and the same root directory as this one, so that process ids and
 /// paths mean the same to both. Namespaces that this kernel does not show are the same.
 pub(crate) fn shares_namespaces(pid: u32) -> bool {
-    let namespace = |of: &str| read_link(format!("/proc/{of}/ns/pid")).ok();
+    let namespace = |of: &str| sight::read_link(format!("/proc/{of}/ns/pid")).ok();
     namespace(&pid.to_string()) == namespace("self") && sees_own_files(pid)
 }
 

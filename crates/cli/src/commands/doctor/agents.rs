@@ -20,15 +20,15 @@ pub(super) fn checks(guard: &Guard, layout: &Layout, trusted_hooks: &[String]) -
     if !guard.for_user && !guard.for_machine && guard.plugin.is_none() {
         return checks;
     }
-    checks.extend(guard.plugin.as_ref().map(|plugin| self::by_plugin(guard, plugin)));
+    checks.extend(guard.plugin.as_ref().map(|plugin| by_plugin(guard, plugin)));
     checks.extend(level(guard));
     checks.extend(guard.newer().map(|newer| {
         let remedy = "a newer castellan, if there is one; castellan agents lists the tested versions";
         Check::doubtful(agent.title(), newer, remedy)
     }));
     checks.extend(foreign(guard, trusted_hooks));
-    let by_plugin = guard.plugin.as_ref().map(|plugin| &plugin.hook);
-    let hook = guard.user_hook.as_ref().or_else(|| guard.machine_hooks.first()).or(by_plugin);
+    let of_plugin = guard.plugin.as_ref().map(|plugin| &plugin.hook);
+    let hook = guard.user_hook.as_ref().or_else(|| guard.machine_hooks.first()).or(of_plugin);
     // The daemon of the system answers only the hooks of the user whom it guards.
     let own = rustix::process::geteuid().as_raw();
     let is_guarded = layout.home().system_user().is_none_or(|user| user == own);
