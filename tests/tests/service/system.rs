@@ -132,15 +132,18 @@ fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
         format!("'{bin}/castellan' --home {state} mode monitor"),
         format!("'{bin}/castellan' --home {state} profile autonomous"),
         format!("'{bin}/castellan' --home {state} pause 10m"),
-        format!("'{bin}/castellan' --home {state} apply --yes"),
+        format!("'{bin}/castellan' --home {state} config set default allow --yes"),
         format!("'{bin}/castellan' uninstall --managed"),
     ] {
         check_failed(&text, &rig.code(ONE, &text)?)?;
     }
     // A person of this user neither.
-    for words in
-        [&["mode", "monitor"][..], &["profile", "autonomous"], &["pause", "10m"], &["apply", "--yes"]]
-    {
+    for words in [
+        &["mode", "monitor"][..],
+        &["profile", "autonomous"],
+        &["pause", "10m"],
+        &["config", "set", "default", "allow", "--yes"],
+    ] {
         let done = rig.person(ONE, words)?;
         ensure!(done.code.is_some_and(|code| code != 0), "{words:?}: {done:?}");
     }
