@@ -162,12 +162,13 @@ impl ControlServer {
         let (body, then) = match read {
             Ok((request, known)) => {
                 let peer = Peer { pid, started, uid: credentials.user, known: &known };
-                let outcome = match request {
-                    ControlRequest::OwnFiles => own_files::open(&self.layout).map(|opened| {
+                let outcome = if matches!(request, ControlRequest::OwnFiles) {
+                    own_files::open(&self.layout).map(|opened| {
                         files = opened;
                         ControlResponse::OwnFiles(files.iter().map(|(named, _)| named.clone()).collect())
-                    }),
-                    _ => self.carry_out(&request, peer),
+                    })
+                } else {
+                    self.carry_out(&request, peer)
                 };
                 let request = outcome.is_ok().then_some(request);
                 (outcome.unwrap_or_else(|response| response), request)
