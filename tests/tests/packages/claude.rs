@@ -282,7 +282,7 @@ fn the_whole_plugin_guards_alone() -> Result<()> {
     );
     // Both registrations are found.
     let done = castellan(&["install", "claude"])?;
-    ensure!(done.code == Some(0), "{done:?}");
+    ensure!(done.code == Some(0) && done.stdout.contains("every call is judged twice"), "{done:?}");
     let doctor = castellan(&["doctor"])?.stdout;
     ensure!(doctor.contains("every call is judged twice"), "{doctor}");
     ensure!(doctor.contains("claude plugin uninstall castellan@castellan"), "{doctor}");

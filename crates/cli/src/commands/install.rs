@@ -21,6 +21,7 @@ use crate::commands::{apply, service as commands_service};
 use crate::directories::Directories;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::guard::Guard;
 use crate::launch;
 use crate::output::{self, NOTE};
 use crate::platform::{account_named, check_runs};
@@ -116,6 +117,12 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     for registration in &registrations {
         register(registration, &hook, options, &mut report);
+    }
+    if let Some(made) = &made {
+        for agent in &agents {
+            let plugin = Guard::of(*agent, &made.layout)?.plugin;
+            plugin.into_iter().for_each(|plugin| report.plugin(*agent, plugin.file));
+        }
     }
     if options.status_line {
         add_status_lines(&registrations, &owner, options.dry_run, &mut report)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, HookCommand, machine_family, needs_trust};
+use castellan_agents::{AgentId, HookCommand, machine_family, needs_trust, uninstall_own_plugin};
 use castellan_daemon::{Shipped, StatusReport};
 use castellan_event::Mode;
 
@@ -25,11 +25,14 @@ pub(super) struct Report {
     untrusted: Vec<AgentId>,
     /// The reason why no sandbox can be made, where none is required.
     no_sandbox: Option<String>,
+    /// Agents with hooks of castellan's own plugin, too, and the file of these.
+    plugins: Vec<(AgentId, PathBuf)>,
 }
 
 impl Report {
     pub(super) fn new(dry_run: bool) -> Report {
-        Report { dry_run, rows: Vec::new(), failures: Vec::new(), untrusted: Vec::new(), no_sandbox: None }
+        let (rows, failures, untrusted, no_sandbox, plugins) = Default::default();
+        Report { dry_run, rows, failures, untrusted, no_sandbox, plugins }
     }
 
     /// Adds the configuration and rules of a new home.
@@ -98,6 +101,11 @@ impl Report {
         let (title, file) = (registration.agent.title(), registration.file.display());
         self.failures
             .push(format!("{title} is not guarded, because it does not read `{file}`: {why}: mend the file"));
+    }
+
+    /// Adds an agent that castellan's own plugin guards, too.
+    pub(super) fn plugin(&mut self, agent: AgentId, file: PathBuf) {
+        self.plugins.push((agent, file));
     }
 
     /// Adds a fault of the program that makes sandboxes. It is a failure only if the settings require sandboxes.
@@ -251,6 +259,14 @@ impl Report {
             writeln!(
                 out,
                 "\n{WARNING} {title} runs these hooks only after you have trusted them: start {word}, open /hooks, trust castellan's."
+            )?;
+        }
+        for (agent, file) in &self.plugins {
+            let (title, file) = (agent.title(), output::printable(&file.display().to_string()));
+            let remove = uninstall_own_plugin(*agent).unwrap_or("remove the plugin");
+            writeln!(
+                out,
+                "\n{WARNING} {title} has hooks of castellan's plugin, too (`{file}`): every call is judged twice. {remove}; castellan-commands has no hooks."
             )?;
         }
         if let Some(fault) = &self.no_sandbox {
