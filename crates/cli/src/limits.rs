@@ -35,8 +35,9 @@ pub(crate) const BACKUPS_MAX: usize = 3;
 /// Bytes shown of the standard error of a daemon that did not start: its last lines give the reason.
 pub(crate) const DAEMON_STDERR_BYTES_MAX: u64 = 4096;
 
-/// Time for the daemon's status in `castellan status` and `castellan doctor`: it takes milliseconds. A person waits for it.
-pub(crate) const STATUS_TIME: Duration = Duration::from_secs(2);
+/// Time for the daemon's status in `castellan status` and `castellan doctor`: it takes milliseconds, and longer on a loaded machine. A
+/// person waits for it.
+pub(crate) const STATUS_TIME: Duration = Duration::from_secs(5);
 
 /// Time for the daemon's status in a prompt or a status line: a person notices more.
 pub(crate) const PROMPT_TIME: Duration = Duration::from_millis(300);

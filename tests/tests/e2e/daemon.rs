@@ -75,6 +75,11 @@ fn wait_for_origin(home: &Home, word: &str) -> anyhow::Result<()> {
     found.with_context(|| format!("not {word}: {}", status(home)))
 }
 
+/// Returns the status. A daemon on a loaded machine may not answer `castellan status` in time.
 fn status(home: &Home) -> Json {
-    serde_json::from_str(&home.run_castellan(&["status", "--json"]).unwrap().stdout).unwrap()
+    let asked = || {
+        let status: Json = serde_json::from_str(&home.run_castellan(&["status", "--json"])?.stdout)?;
+        Ok((status["running"] == true).then_some(status))
+    };
+    until(LIMIT, asked).unwrap().expect("no daemon answers")
 }

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::home::{Done, Home, real_hook, skipped};
 
 /// Far more than a daemon that hangs may cost.
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(20);
 
 fn json_of(home: &Home) -> Json {
     serde_json::from_str(&home.run(&["status", "--json"]).stdout).unwrap()
@@ -122,7 +122,7 @@ fn a_daemon_that_hangs_is_not_waited_for() {
         }
         let whole = run(&["status"]);
         assert_eq!(whole.code, Some(1), "{whole:?}");
-        assert!(whole.stdout.contains("it does not answer within 2 s"), "{whole:?}");
+        assert!(whole.stdout.contains("it does not answer within 5 s"), "{whole:?}");
     };
     check();
     // Its queue of connections is full, so a connection waits, too.
