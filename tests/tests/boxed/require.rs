@@ -58,7 +58,8 @@ fn a_sandbox_that_an_agent_outside_starts_permits_no_call() -> Result<()> {
     for (file, reason) in reasons {
         ensure!(answer(file)?.contains(reason), "{file}: {} {done:?}", answer(file)?);
     }
-    ensure!(answer("code")? == "0\n", "the sandbox itself has started: {done:?}");
+    // The exit code of the hook, which denies: the sandbox itself has started.
+    ensure!(answer("code")? == "2\n", "{} {done:?}", answer("code")?);
     // The same command of a person is believed.
     let done = rig.inside(&[], &inner)?;
     let inside = fs::read_to_string(rig.file("inside"))?;
