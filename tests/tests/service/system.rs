@@ -117,7 +117,7 @@ fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
         format!("rm -f {run}/hook.sock; test ! -e {run}/hook.sock"),
         format!("mv {run} {run}.old"),
         format!("touch {run}/x"),
-        format!("touch /run/castellan/x"),
+        "touch /run/castellan/x".to_owned(),
         format!("ln -s /tmp /var/lib/castellan/{ONE}.x"),
         format!("ls {state}"),
         format!("cat {state}/state/log/*"),
