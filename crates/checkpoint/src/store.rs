@@ -6,6 +6,7 @@ mod contents;
 mod index;
 mod pack;
 mod take;
+mod take_error;
 mod taking;
 
 use std::ffi::OsString;
@@ -35,7 +36,8 @@ use crate::limits::{
 use crate::listing::Limits;
 use crate::manifest::{Manifest, Unread};
 
-pub use self::take::{Checkpoint, Scope, TakeError};
+pub use self::take::{Checkpoint, Scope};
+pub use self::take_error::TakeError;
 
 /// The amounts that the store keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

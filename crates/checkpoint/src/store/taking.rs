@@ -1,19 +1,16 @@
 //! Copies the contents of a checkpoint in progress into the store: those that the store has are used once more. It must not
 //! know which files a checkpoint needs.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::io::Errno;
-
 use super::Store;
 use super::contents::Place;
 use super::index::Removed;
 use super::pack::Pack;
-use super::take::TakeError;
+use super::take_error::{TakeError, failure};
 use crate::beneath::{Beneath, open_file};
 use crate::copy::{self, Hash, hash_of};
 use crate::limits::{PACK_BYTES, READ_ATTEMPTS, SMALL_BYTES};
@@ -198,13 +195,6 @@ impl Taking<'_> {
             self.copied_bytes += size;
         }
         Ok(hash)
-    }
-}
-
-pub(super) fn failure(error: &io::Error) -> TakeError {
-    match Errno::from_io_error(error) {
-        Some(Errno::NOSPC | Errno::DQUOT) => TakeError::DiskFull,
-        _ => TakeError::Store(castellan_files::explained(error)),
     }
 }
 
