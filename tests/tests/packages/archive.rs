@@ -97,6 +97,7 @@ fn an_archive_is_installed_and_removed() -> Result<()> {
     let files = files_below(&place.prefix())?;
     for file in [
         "bin/castellan-hook",
+        "bin/castellan-reader",
         "bin/castellan-sandbox",
         "share/man/man1/castellan.1",
         "share/bash-completion/completions/castellan",

@@ -117,6 +117,12 @@ fn a_package_whose_hooks_guard_everybody_is_not_removed() -> Result<()> {
         ensure!(system.state()? == "installed 0.1.0", "{}", system.state()?);
         fs::write(&path, "command: /usr/bin/another")?;
     }
+    let unit = system.file("etc/systemd/system/castellan@.service");
+    fs::create_dir_all(unit.parent().unwrap_or(&unit))?;
+    fs::write(&unit, "")?;
+    let done = system.dpkg(&["--remove", "castellan"])?;
+    ensure!(done.code != Some(0) && done.stderr.contains("castellan uninstall --system"), "{done:?}");
+    fs::remove_file(&unit)?;
     ensure!(system.dpkg(&["--purge", "castellan"])?.code == Some(0));
     ensure!(!system.file("usr/bin/castellan").exists() && !system.file("usr/share/doc/castellan").exists());
     Ok(())

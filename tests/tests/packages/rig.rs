@@ -28,7 +28,7 @@ impl Packages {
     /// Packs scripts that say that they are castellan of a version.
     pub(crate) fn of_scripts(version: &str) -> Result<Packages> {
         let programs = tempfile::tempdir()?;
-        for name in ["castellan", "castellan-hook", "castellan-sandbox"] {
+        for name in ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader"] {
             let text = if name == "castellan" { CASTELLAN } else { "#!/bin/sh\necho @NAME@ @VERSION@\n" };
             let text = text.replace("@VERSION@", version).replace("@NAME@", name);
             fs::write(programs.path().join(name), text)?;
@@ -97,7 +97,7 @@ pub(crate) fn real() -> Result<&'static Packages> {
     static MADE: OnceLock<Result<Packages, String>> = OnceLock::new();
     let make = || -> Result<Packages> {
         let programs = tempfile::tempdir()?;
-        for name in ["castellan", "castellan-hook", "castellan-sandbox"] {
+        for name in ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader"] {
             let (from, to) = (built()?.join(name), programs.path().join(name));
             // A debug build is large by its symbols.
             let stripped = Command::new("strip").arg("-o").arg(&to).arg(&from).status();

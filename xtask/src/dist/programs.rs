@@ -15,6 +15,7 @@ pub(super) const PROGRAMS: &[(&str, &str)] = &[
     ("castellan", "castellan-cli"),
     ("castellan-hook", "castellan-hook"),
     ("castellan-sandbox", "castellan-launcher"),
+    ("castellan-reader", "castellan-reader"),
 ];
 
 pub(super) struct Programs {
@@ -44,7 +45,7 @@ impl Programs {
         let paths = match origin {
             Origin::Release => {
                 let built = build::release_with(&flags()?)?;
-                [built.castellan, built.hook, built.launcher]
+                [built.castellan, built.hook, built.launcher, built.reader]
             }
             Origin::Debug => {
                 let packages = PROGRAMS.iter().flat_map(|(_, package)| ["--package", package]);
@@ -65,8 +66,8 @@ impl Programs {
     }
 }
 
-fn in_folder(folder: &Path) -> [PathBuf; 3] {
-    ["castellan", "castellan-hook", "castellan-sandbox"].map(|name| folder.join(name))
+fn in_folder(folder: &Path) -> [PathBuf; 4] {
+    ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader"].map(|name| folder.join(name))
 }
 
 /// Returns compiler flags that take this machine's folders out of the programs: equal sources give equal bytes in any
