@@ -140,8 +140,12 @@ pub fn start_on_screen(home: &Home, rows: u16, columns: u16, line: &[&str]) -> R
 fn terminal_owner(home: &Home) -> Result<PathBuf> {
     let terminal_owner = home.bin().join("xterm");
     if !terminal_owner.exists() {
-        let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&terminal_owner).status()?;
+        // Two threads may start terminals at once.
+        let own = tempfile::tempdir_in(home.bin())?;
+        let copy = own.path().join("xterm");
+        let copied = Command::new("cp").arg("/usr/bin/setsid").arg(&copy).status()?;
         ensure!(copied.success(), "`setsid` cannot be copied");
+        std::fs::rename(copy, &terminal_owner)?;
     }
     Ok(terminal_owner)
 }

@@ -167,9 +167,10 @@ mod tests {
                 r#"{{"id":"{name}","name":"{name}","version":"1.0.0","license":"{licence}","authors":[],"manifest_path":"/r/{name}/Cargo.toml"}}"#
             )
         };
-        let packages = ["castellan-cli", "castellan-hook", "castellan-launcher", "castellan-reader", "a", "b", "c", "d"]
-            .map(|name| package(name, "MIT/Apache-2.0"))
-            .join(",");
+        let packages =
+            ["castellan-cli", "castellan-hook", "castellan-launcher", "castellan-reader", "a", "b", "c", "d"]
+                .map(|name| package(name, "MIT/Apache-2.0"))
+                .join(",");
         let dep = |name: &str, kind: &str| format!(r#"{{"pkg":"{name}","dep_kinds":[{{"kind":{kind}}}]}}"#);
         let nodes = format!(
             r#"{{"id":"castellan-cli","deps":[{},{},{}]}},{{"id":"a","deps":[{}]}}"#,
@@ -185,7 +186,10 @@ mod tests {
         let lock = Lock { package: metadata.packages.iter().map(|package| locked(&package.name)).collect() };
         let found = of(&metadata, &lock).unwrap();
         let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names, ["a", "c", "castellan-cli", "castellan-hook", "castellan-launcher", "castellan-reader"]);
+        assert_eq!(
+            names,
+            ["a", "c", "castellan-cli", "castellan-hook", "castellan-launcher", "castellan-reader"]
+        );
         assert!(found.iter().all(|one| one.licence == "MIT OR Apache-2.0"));
         let of_a = found.first().unwrap();
         assert_eq!(of_a.needs, BTreeSet::from([("c".to_owned(), "1.0.0".to_owned())]));
