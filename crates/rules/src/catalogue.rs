@@ -9,6 +9,9 @@ use crate::ast::{Argument, Check, Function, Operand, OperandKind, Transformer};
 use crate::problem::Fault;
 use crate::suggest::did_you_mean;
 
+/// The field with the level of the row.
+pub(crate) const ROW_LEVEL: &str = "row.level";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueType {
     pub(crate) of: FieldType,

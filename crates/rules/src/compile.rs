@@ -9,7 +9,7 @@ use castellan_event::{FieldType, Level, Value};
 use rustc_hash::FxBuildHasher;
 
 use crate::ast::{Argument, Check, Expr, Modifier, Op, Operand, OperandKind, Right, Transformer, Word};
-use crate::catalogue::{Catalogue, ValueType};
+use crate::catalogue::{Catalogue, ROW_LEVEL, ValueType};
 use crate::check;
 use crate::fold;
 use crate::limits::LARGE_REGEXES_MAX;
@@ -112,6 +112,7 @@ impl<'c> Compiler<'c> {
     pub(crate) fn field_slot(&mut self, field: usize, name: &str, arg: Option<&str>) -> usize {
         let key = arg.map_or_else(|| name.to_owned(), |arg| format!("{name}[{arg}]"));
         let level = self.catalogue.get(field).map_or(Level::Call, |def| def.level);
+        self.program.reads_level |= name == ROW_LEVEL;
         self.slot(key, Slot::Field { field, arg: arg.map(str::to_owned), level })
     }
 

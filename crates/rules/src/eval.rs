@@ -43,8 +43,11 @@ impl<'r> Evaluation<'r> {
     pub(crate) fn turn_to(&mut self, row: &'r dyn Row) {
         let (before, level) = (self.row, row.level());
         let coarser = self.level.min(level);
+        let changes_level = self.program.reads_level && self.level != level;
         let is_same = |part: Level| {
-            part <= coarser && before.part(part).is_some_and(|known| row.part(part) == Some(known))
+            !changes_level
+                && part <= coarser
+                && before.part(part).is_some_and(|known| row.part(part) == Some(known))
         };
         (self.row, self.level) = (row, level);
         let Some(from) = Level::ALL.into_iter().find(|part| !is_same(*part)) else { return };

@@ -7,11 +7,9 @@ use std::rc::Rc;
 use castellan_event::Level;
 
 use crate::ast::{Check, Expr, Op, Operand, OperandKind, Right, Word};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, ROW_LEVEL};
 use crate::print;
 use crate::text::Place;
-
-const ROW_LEVEL: &str = "row.level";
 
 /// Returns the condition of a rule for a real Falco. Without a field for the level, every row is a call.
 pub(crate) fn condition(expr: &Rc<Expr>, level: Level, catalogue: &Catalogue<'_>) -> String {

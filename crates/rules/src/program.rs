@@ -16,6 +16,8 @@ pub(crate) struct Program {
     /// The finest level of the fields of each slot, once all slots exist.
     pub(crate) levels: Box<[Level]>,
     pub(crate) predicates: Vec<Predicate>,
+    /// A slot has the level of the row. It differs between rows that share the call, though it describes the call.
+    pub(crate) reads_level: bool,
 }
 
 /// The source of a value.

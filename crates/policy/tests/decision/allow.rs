@@ -163,6 +163,25 @@ fn a_rule_is_reported_once_with_its_rows() {
     assert_eq!(found, [("list", vec![1, 3]), ("shell", vec![0])]);
 }
 
+/// The level is a field of the call, but the rows of one call differ in it.
+#[test]
+fn each_row_has_its_own_level() {
+    let facts = facts(&[&command("ls")], &[(Some(0), None, "read")]);
+    let rules = [
+        ("call", "row.level = call and tool.name = Bash"),
+        ("command", "row.level = command and cmd.name exists"),
+        ("effect", "row.level = effect and fx.kind exists"),
+        ("other", "row.level != call and cmd.name exists"),
+    ];
+    let text: String =
+        rules.iter().map(|(name, condition)| rule(name, condition, "coding_agent_deny")).collect();
+    let decision = judge(&bash("x"), &facts, &policy(&text, AllowOrDefer::Defer));
+    let found: Vec<_> =
+        decision.findings.iter().map(|finding| (finding.rule.as_str(), finding.rows.clone())).collect();
+    let expected = [("call", vec![0]), ("command", vec![1]), ("effect", vec![2]), ("other", vec![1])];
+    assert_eq!(found, expected);
+}
+
 const CONDITIONS: [&str; 8] = [
     READ,
     WRITE,

@@ -4,17 +4,16 @@
 use castellan_event::Level;
 
 use crate::ast::{Op, OperandKind, Right, Word};
+use crate::catalogue::ROW_LEVEL;
 use crate::lint::Linted;
 use crate::problem::Fault;
-
-const FIELD: &str = "row.level";
 
 pub(super) fn check(rule: &Linted<'_>) -> Vec<Fault> {
     let own = rule.rule.level;
     let mut faults = Vec::new();
     for literal in rule.normal.literals().into_iter().filter(|literal| literal.positive) {
         let check = literal.check;
-        if !matches!(&check.left.kind, OperandKind::Field { name, .. } if name == FIELD) {
+        if !matches!(&check.left.kind, OperandKind::Field { name, .. } if name == ROW_LEVEL) {
             continue;
         }
         let words: &[Word] = match (check.op, &check.right) {
