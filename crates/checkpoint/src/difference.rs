@@ -144,8 +144,10 @@ fn side(of: &Was, is_readable: bool) -> Option<Side> {
 
 /// Finds the paths whose state is not that of the checkpoint, by path.
 pub(crate) fn compared(root: &Beneath, manifest: &Manifest, limits: &Limits) -> Result<Compared, ListError> {
-    let mut now = gather(root, manifest.paths.as_deref(), manifest.leaves, limits)?.rows;
-    let not_compared = places_unknown(manifest, &now);
+    let gathered = gather(root, manifest.paths.as_deref(), manifest.leaves, limits)?;
+    let mut now = gathered.rows;
+    let mut not_compared = places_unknown(manifest, &now);
+    not_compared.extend(gathered.left);
     let mut pairs = Vec::new();
     // Directories whose entries the checkpoint does not know.
     let mut unknown: HashSet<&[u8]> = HashSet::new();

@@ -25,6 +25,8 @@ pub(crate) struct Gathered {
     pub(crate) rows: BTreeMap<Vec<u8>, Was>,
     /// Paths with a link above them. They name a file elsewhere.
     pub(crate) behind_links: Vec<PathBuf>,
+    /// Folders that restores left, or that have such a name. They are in no checkpoint.
+    pub(crate) left: Vec<PathBuf>,
 }
 
 impl Gathered {
@@ -172,8 +174,11 @@ impl Gathered {
     }
 
     fn add(&mut self, root: &Beneath, Entry { path, stat, is_listed }: Entry) -> Result<(), ListError> {
-        // A restore that was killed left it.
+        // A restore that was killed left it. A call can use such a name, too.
         if path.as_os_str().as_bytes().starts_with(STAGING.as_bytes()) {
+            if path.parent() == Some(Path::new("")) {
+                self.left.push(path);
+            }
             return Ok(());
         }
         let was = match is_listed {

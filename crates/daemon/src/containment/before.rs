@@ -1,10 +1,11 @@
 //! [`Before`]: the state of a workspace at the decision about a contained call, and the files that were written since. It
 //! must not know who wrote them.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use castellan_checkpoint::{Kind, Limits, Listing};
+use castellan_checkpoint::{Entry, Kind, Limits, Listing};
 
 use crate::sandbox_policy::needs_protection;
 
@@ -39,6 +40,24 @@ impl Before {
         };
         let found = entries.map(|entry| &entry.path).find(|path| is_open(path));
         found.map(|path| path.to_string_lossy().into_owned())
+    }
+
+    /// Returns a file that also has a name outside of the workspace, such as one of a package store. To write it is to write
+    /// there, which no sandbox prevents. Version control is read-only as a whole.
+    pub(crate) fn shared(&self) -> Option<String> {
+        let entries = self.0.iter().flat_map(|listing| &listing.entries);
+        let is_writable = |path: &Path| !path.starts_with(".git");
+        let files: Vec<&Entry> = entries
+            .filter(|entry| entry.stat.kind == Kind::File && entry.stat.links > 1 && is_writable(&entry.path))
+            .collect();
+        let mut names: HashMap<(u64, u64), u64> = HashMap::new();
+        for Entry { stat, .. } in &files {
+            *names.entry((stat.dev, stat.ino)).or_default() += 1;
+        }
+        let is_shared = |entry: &&&Entry| {
+            names.get(&(entry.stat.dev, entry.stat.ino)).is_none_or(|names| *names < entry.stat.links)
+        };
+        files.iter().find(is_shared).map(|entry| entry.path.to_string_lossy().into_owned())
     }
 
     /// Returns the files that were created or changed since, by their absolute paths.
@@ -150,6 +169,29 @@ mod tests {
         {
             check(closed, None);
         }
+    }
+
+    #[test]
+    fn a_file_with_a_name_outside_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        for dir in ["w/target", "w/node_modules/p", "w/.git/objects", "store"] {
+            fs::create_dir_all(root.join(dir)).unwrap();
+        }
+        let workspace = root.join("w");
+        let found = || Before::take(workspace.to_str().unwrap()).unwrap().shared();
+        let link = |from: &str, to: &str| fs::hard_link(root.join(from), root.join(to)).unwrap();
+        // Build tools link within the workspace. Git links its objects, which are read-only.
+        fs::write(workspace.join("target/a"), "1").unwrap();
+        link("w/target/a", "w/target/b");
+        fs::write(root.join("store/object"), "1").unwrap();
+        link("store/object", "w/.git/objects/o");
+        assert_eq!(found(), None);
+        fs::write(root.join("store/x.js"), "1").unwrap();
+        link("store/x.js", "w/node_modules/p/x.js");
+        assert_eq!(found().as_deref(), Some("node_modules/p/x.js"));
+        link("store/x.js", "w/y.js");
+        assert!(found().is_some());
     }
 
     #[test]

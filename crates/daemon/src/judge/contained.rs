@@ -72,6 +72,9 @@ impl Judge {
                 "the sandbox would leave `{path}` open: it protects only the top of the workspace"
             ));
         }
+        if let Some(path) = before.shared() {
+            return no(&format!("`{path}` also has a name outside of the workspace, which it could write"));
+        }
         self.checkpoint_contained((asked, call, whose), &before).map_err(failed)?;
         let ticket = Ticket {
             command: command.to_owned(),

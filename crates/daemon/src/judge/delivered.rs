@@ -24,8 +24,9 @@ impl Judge {
         let agent = request.agent.parse::<AgentId>().ok();
         let question = agent.filter(|agent| agents::question_event(*agent) == request.event);
         let Some(agent) = question.filter(|_| matches!(holding, Holding::May)) else { return judge() };
+        let Some(from) = Self::from(agent, request) else { return judge() };
         let epoch = self.memory().epoch();
-        match self.deliveries.arrive(key(sender.agent, &request.payload), agent) {
+        match self.deliveries.arrive(key(sender.agent, from, request), agent) {
             Arrival::First(first) => {
                 let outcome = judge();
                 match &outcome {
@@ -35,26 +36,22 @@ impl Judge {
                 }
                 outcome
             }
-            Arrival::Second(Some((judged, reply)))
-                if judged == epoch && self.is_shared(agent, request, sender) =>
-            {
+            Arrival::Second(Some((judged, reply))) if judged == epoch && self.asks_itself(from, sender) => {
                 Outcome::Decided(reply)
             }
             Arrival::Second(_) => judge(),
         }
     }
 
-    /// Reports whether the agent that sent a payload asks by its own hook. Only then its payloads are judged, whichever hook
-    /// delivers them.
-    fn is_shared(&self, hook: AgentId, request: &Request, sender: Sender) -> bool {
+    /// Returns the agent that sends such payloads; `None` if castellan guards none that does.
+    fn from(hook: AgentId, request: &Request) -> Option<AgentId> {
         match agents::decode(hook, &request.event, &request.payload, &agents::Origin::default()) {
-            Ok(_) => self.asks_itself(hook, sender),
-            Err(malformed) => {
-                malformed.other_guarded().is_some_and(|(agent, _)| self.asks_itself(agent, sender))
-            }
+            Ok(_) => Some(hook),
+            Err(malformed) => malformed.other_guarded().map(|(agent, _)| agent),
         }
     }
 
+    /// Reports whether an agent asks by its own hook. Only then its payloads are judged, whichever hook delivers them.
     fn asks_itself(&self, agent: AgentId, sender: Sender) -> bool {
         (self.asks_by_its_own_hook)(agent, sender.agent, &self.own)
     }

@@ -4,6 +4,7 @@
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
+use castellan_agents::{AgentId, directory_name};
 use castellan_files::read_text;
 
 use super::paths::{is_secret, secrets_in};
@@ -46,7 +47,18 @@ const IN_HOME: &[&str] = &[
     "node_modules",
     "perl5",
     "sdk",
-    "snap",
+];
+
+/// Places in a home, below names with a dot, that hold texts of other projects and of people.
+const NOT_SHOWN: &[&str] = &[
+    ".config/Code/User/History",
+    ".config/Cursor/User/History",
+    ".config/VSCodium/User/History",
+    ".cursor",
+    ".local/share/Trash",
+    ".mozilla",
+    ".thunderbird",
+    ".var",
 ];
 
 /// Names of directories that hold the programs of an installation.
@@ -109,7 +121,10 @@ pub(super) fn reads(workspace: &Path, homes: &[&Path], tools: &[PathBuf]) -> Opt
     let outer = places.clone();
     places.retain(|path| !outer.iter().any(|other| other != path && path.starts_with(other)));
     let applications = entries(Path::new("/opt")).map(|entry| entry.path());
-    let secrets = places.iter().cloned().chain(applications).flat_map(|place| secrets_in(&place)).collect();
+    let not_shown = homes.iter().flat_map(|home| NOT_SHOWN.iter().map(|name| home.join(name)));
+    let not_shown = not_shown.filter(|path| path.symlink_metadata().is_ok() && !workspace.starts_with(path));
+    let secrets = places.iter().cloned().chain(applications).flat_map(|place| secrets_in(&place));
+    let secrets = secrets.chain(not_shown).collect();
     (places.len() <= READABLE_MAX).then_some(Reads { places, secrets })
 }
 
@@ -126,7 +141,13 @@ fn in_home(home: &Path) -> Vec<PathBuf> {
     let is_open = |entry: &DirEntry| {
         let name = entry.file_name();
         let is_tool = IN_HOME.iter().any(|tool| name == *tool);
-        let is_setting = name.as_encoded_bytes().starts_with(b".");
+        // An agent's settings hold tokens, transcripts, and work trees of other projects.
+        let is_agents = || {
+            let begins =
+                |agent: AgentId| name.as_encoded_bytes().starts_with(directory_name(agent).as_bytes());
+            AgentId::ALL.into_iter().any(begins)
+        };
+        let is_setting = name.as_encoded_bytes().starts_with(b".") && !is_agents();
         // A link may lead to another project.
         let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
         let leads_to_file =
@@ -165,9 +186,16 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let home = root.join("h");
-        for dir in
-            [".cargo", "go", "Documents", "src/own", "src/other/.git/worktrees/w", "tools/bin", "src/tree"]
-        {
+        for dir in [
+            ".cargo",
+            "go",
+            "Documents",
+            "src/own",
+            "src/other/.git/worktrees/w",
+            "tools/bin",
+            "src/tree",
+            ".codex/w",
+        ] {
             fs::create_dir_all(home.join(dir)).unwrap();
         }
         for file in [".bashrc", "notes", "src/other/.env"] {

@@ -36,6 +36,9 @@ const TAKES_OUT: &[&str] = &[
     "worktree-add",
 ];
 
+/// Subcommands of git that put an object of any origin into the index or a tree, under a name of their own.
+const NAMES_OBJECTS: &[&str] = &["commit-tree", "fast-import", "mktree", "update-index"];
+
 /// Arguments and variables of git that name another repository or work tree than the one around the directory.
 const ELSEWHERE: &[&str] = &["-C", "--git-dir", "--work-tree"];
 
@@ -57,6 +60,18 @@ pub(crate) fn of_command(run: &Run, own: &[Effect], work_tree: Option<Arg>, scen
         scene.taken.reads.extend(main.into_iter().chain([root]));
     }
     let fills = own.iter().any(|effect| owner::changes_tree(&effect.op));
+    let names_objects = words().any(|word| NAMES_OBJECTS.contains(&word));
+    if (fills || names_objects)
+        && let Some(cwd) = run.cwd.clone()
+    {
+        let root = owner::root(cwd, scene);
+        // A linked work tree gets what was committed in the main one.
+        let main = main_tree(&root, scene);
+        if names_objects || main.is_some() {
+            scene.taken.reads.extend(main.into_iter().chain(names_objects.then(|| root.clone())));
+            scene.taken.filled.insert(root);
+        }
+    }
     if let Some(named) = work_tree.filter(|_| fills) {
         let known = named.as_str().and_then(|named| path::collapse(run.cwd.as_deref(), named));
         let anywhere = || ChangedPath::Anywhere(&scene.session.setting.workspace).stored();

@@ -38,16 +38,19 @@ fn calls(bench: &Bench) -> usize {
 }
 
 #[test]
-fn a_call_that_two_hooks_deliver_is_judged_once() {
+fn a_call_that_two_hooks_deliver_gets_one_answer() {
     for hooks in [["codex", "claude"], ["claude", "codex"]] {
         for (command, denied) in [("forbidden", true), ("ls", false)] {
             let bench = bench(true);
             let asked = payload("PreToolUse", command, "u1");
             let [first, second] = hooks.map(|hook| delivered(&bench, hook, "PreToolUse", &asked));
-            assert_eq!(first, second, "{hooks:?} {command}");
+            // Their request ids differ.
+            let is_silent = |reply: &Reply| reply.stdout.is_empty() && reply.stderr.is_empty();
+            assert_eq!(is_silent(&first), is_silent(&second), "{hooks:?} {command}");
             let told = [first.stdout, first.stderr].concat();
             assert_eq!(!told.is_empty(), denied, "{hooks:?} {command}: {}", String::from_utf8_lossy(&told));
-            assert_eq!(calls(&bench), 1, "{hooks:?} {command}");
+            // The second one came after the answer, so it was judged again: its files may be others.
+            assert_eq!(calls(&bench), 2, "{hooks:?} {command}");
         }
     }
 }
