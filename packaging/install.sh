@@ -144,9 +144,21 @@ do_install() {
 do_uninstall() {
     [ -f "$list" ] || fail 1 "$list is missing: no castellan of this script is in $prefix"
     # A hook that is gone cannot deny: some agents then run the call.
-    if [ -x "$prefix/bin/castellan" ] && "$prefix/bin/castellan" uninstall --dry-run 2>&1 | grep -q 'no longer guarded'; then
-        fail 4 "castellan still guards agents: run \`\"$prefix/bin/castellan\" uninstall\` at a terminal first"
+    if [ -x "$prefix/bin/castellan" ]; then
+        left=$("$prefix/bin/castellan" uninstall --dry-run 2>&1) ||
+            fail 4 "it is unknown if castellan guards agents: run \`\"$prefix/bin/castellan\" uninstall\` at a terminal first"
+        case $left in
+            *'no longer guarded'*)
+                fail 4 "castellan still guards agents: run \`\"$prefix/bin/castellan\" uninstall\` at a terminal first"
+                ;;
+        esac
     fi
+    for file in /etc/claude-code/managed-settings.d/50-castellan.json /etc/codex/requirements.toml \
+        /etc/systemd/system/castellan@.service; do
+        if [ -f "$file" ] && grep -qF "$prefix/bin/castellan" "$file"; then
+            fail 4 "castellan guards other users of this machine ($file): run castellan uninstall --managed or --system first"
+        fi
+    done
     while IFS= read -r file; do
         rm -f "$prefix/$file" "$prefix/$file.castellan-new"
     done <"$list"

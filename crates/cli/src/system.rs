@@ -126,12 +126,27 @@ pub(crate) fn become_daemon(home: &Home) -> anyhow::Result<()> {
 pub(crate) fn ran(words: &[String]) -> anyhow::Result<()> {
     let (name, words) = words.split_first().context("no program")?;
     let found = program::find(name).with_context(|| format!("`{name}` is not on PATH: it is needed here"))?;
+    // root's `PATH` may be that of a user.
+    if !is_roots(&found) {
+        bail!("somebody who is not root can change `{}`: run this with root's own `PATH`", found.display());
+    }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let ran = program::run(&found, &words, &[])?;
     if !ran.is_success {
         bail!("`{name} {}` failed: {}", words.join(" "), ran.says());
     }
     Ok(())
+}
+
+/// Reports whether only root can change or replace a program.
+fn is_roots(program: &Path) -> bool {
+    let Ok(real) = program.canonicalize() else { return false };
+    real.ancestors().all(|path| {
+        std::fs::metadata(path).is_ok_and(|found| {
+            let is_sticky = found.is_dir() && found.mode() & 0o1000 != 0;
+            found.uid() == 0 && (found.mode() & 0o002 == 0 || is_sticky)
+        })
+    })
 }
 
 /// Returns the units. `None` if a path has characters that a unit cannot have.
@@ -173,5 +188,21 @@ mod tests {
             units_of(1000),
             ["castellan-reader@1000.socket", "castellan-reader@1000.service", "castellan@1000.service"]
         );
+    }
+
+    #[test]
+    fn root_runs_no_program_that_another_user_can_replace() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let program = place.path().join("systemctl");
+        std::fs::write(&program, "").unwrap();
+        assert_eq!(is_roots(&program), rustix::process::geteuid().is_root());
+        let mode = |mode| std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(place.path(), mode(0o777)).unwrap();
+        assert!(!is_roots(&program));
+        std::fs::set_permissions(place.path(), mode(0o755)).unwrap();
+        std::fs::set_permissions(&program, mode(0o666)).unwrap();
+        assert!(!is_roots(&program));
+        assert!(!is_roots(Path::new("/none")));
     }
 }
