@@ -59,7 +59,14 @@ fn daemons(home: &Home) -> Vec<Pid> {
         let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
         String::from_utf8_lossy(&words).split('\0').nth(1) == Some("daemon")
     };
-    processes_of(&home.castellan()).into_iter().filter(is_daemon).collect()
+    let parent = |pid: &Pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        Pid::from_raw(stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok()?)
+    };
+    let found: Vec<Pid> = processes_of(&home.castellan()).into_iter().filter(is_daemon).collect();
+    // A helper has the words of its daemon until it executes its program.
+    let is_helper = |pid: &&Pid| parent(pid).is_some_and(|parent| found.contains(&parent));
+    found.iter().filter(|pid| !is_helper(pid)).copied().collect()
 }
 
 /// Kills a daemon and waits for its end. Until then its socket still accepts connections that nobody answers.
