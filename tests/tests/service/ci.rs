@@ -78,6 +78,24 @@ fn a_run_without_a_person_leaves_its_log_and_nothing_else() -> Result<()> {
     Ok(())
 }
 
+/// An earlier step of the job can write the settings.
+#[test]
+fn a_hook_that_only_has_the_name_starts_no_agent() -> Result<()> {
+    let rig = Rig::new("version = 1\n", "fine", "touch started")?;
+    let printed = rig.home.run_castellan(&["install", "claude", "--print"])?.stdout;
+    let other = rig.home.workspace().join("castellan-hook");
+    rig.home.write(&other, "#!/bin/sh\nexit 0\n")?;
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755))?;
+    let own = rig.home.bin().join("castellan-hook").display().to_string();
+    assert!(printed.contains(&own), "{printed}");
+    rig.home.write(&rig.settings(), &printed.replace(&own, &other.display().to_string()))?;
+    let done = rig.run(&["-p", "go"])?;
+    assert_eq!(done.code, Some(125), "{done:?}");
+    assert!(done.stderr.contains("is not the hook of this castellan"), "{done:?}");
+    assert!(!rig.home.workspace().join("started").exists());
+    Ok(())
+}
+
 #[test]
 fn a_prompt_that_no_person_answers_starts_no_agent() -> Result<()> {
     let rig = Rig::new("version = 1\n", "fine", "touch started")?;

@@ -48,9 +48,9 @@ fn has_level(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     levels.into_iter().flatten().all(|level| level >= AccessLevel::WorkspaceWrite)
 }
 
-/// Reports whether a part of the call does the same in the sandbox for unread code: there, it may change the workspace and
-/// temporary files. castellan asks about a command that would fail there, and about code that another system or machine
-/// runs: that code is outside of the sandbox.
+/// Reports whether a part of the call does the same in the sandbox for unread code. Only the workspace and temporary files can
+/// be changed there. castellan asks about a command that would fail in it. It also asks about code that another system or
+/// machine runs outside of it.
 fn works_contained(row: &CallRow<'_>) -> bool {
     let is_here = row.command().is_none_or(|(_, command)| command.remote.is_none());
     is_here && row.effect().is_none_or(effect_works_contained)
