@@ -281,6 +281,10 @@ pub(crate) const SUSPECT_MARKS: u64 = 1_000_000;
 /// Running calls of a session. Agents run a handful at a time. Some ends are never reported: the oldest are dropped.
 pub(crate) const OPEN_CALLS_PER_SESSION_MAX: usize = 64;
 
+/// Files that a running call reads, by name. Commands with more name a directory or a pattern. Beyond, castellan assumes that it
+/// reads any file.
+pub(crate) const READS_PER_CALL_MAX: usize = 256;
+
 /// Calls of all sessions with a stored decision, some 200 bytes each; the oldest are dropped first. A call is over long
 /// before so many others; the log has the rest.
 pub(crate) const DECIDED_CALLS_MAX: usize = 8192;

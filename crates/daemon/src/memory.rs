@@ -6,6 +6,7 @@ mod changes;
 mod consequence;
 mod consequences;
 mod contained;
+mod containing;
 mod decided;
 mod entry;
 mod granting;
@@ -39,7 +40,7 @@ use crate::peers::AgentProcess;
 use crate::session_key::SessionKey;
 
 pub(crate) use answering::{CallKey, Epoch, Given};
-pub(crate) use changes::{Begun, Changed, Changes, Ended, Origins};
+pub(crate) use changes::{Begun, Changed, Changes, Copying, Ended, Origins};
 pub(crate) use consequence::Consequence;
 pub(crate) use contained::{Named, WiderMark};
 pub(crate) use decided::{Decided, DecidedCalls};

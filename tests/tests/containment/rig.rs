@@ -149,8 +149,13 @@ impl Rig {
     /// Another agent that asks about a text that castellan does not read, and runs the answer's command. The test can still be
     /// a person. `before`: a command between the two.
     pub(crate) fn elsewhere(&self, script: &str, before: &str) -> Result<Running> {
+        self.agent(&self.unread(script)?, before)
+    }
+
+    /// Another agent that asks about a command, and runs the answer's command if castellan has changed it.
+    pub(crate) fn agent(&self, command: &str, before: &str) -> Result<Running> {
         let call = self.home.castellan().join("call.json");
-        self.home.write(&call, &self.call(&self.unread(script)?, "elsewhere").to_string())?;
+        self.home.write(&call, &self.call(command, "elsewhere").to_string())?;
         let hook = format!(
             "{} --agent claude --event PreToolUse --home {} < {}",
             self.home.bin().join("castellan-hook").display(),

@@ -3,6 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use castellan_tests::process::Running;
 use castellan_tests::{terminal, wait};
 
 use crate::rig::{LIMIT, Rig};
@@ -182,6 +183,70 @@ fn a_copy_of_a_marked_file_is_marked() -> Result<()> {
     is_free(&rig, &copies, false).context("after a restart")?;
     settle(&rig, "keep", &contained)?;
     is_free(&rig, &copies, true).context("kept")
+}
+
+/// The copy does not exist when the person keeps the file.
+#[test]
+fn a_copy_that_a_background_command_makes_later_stays_marked() -> Result<()> {
+    let rig = Rig::new()?;
+    let done = rig.elsewhere("echo id > run.sh", "true")?.finish(LIMIT)?;
+    ensure!(done.code == Some(0), "{done:?}");
+    let call = rig.undoable()?.into_iter().next().context("no call")?;
+    // Its agent has ended.
+    let answer = rig.ask_in("copies", "(sleep 900; cp run.sh c.sh) &")?;
+    ensure!(answer.is_free(), "{answer:?}");
+    let agent = waiting(&rig, "(sleep 900; cp run.sh b.sh) &")?;
+    let done = terminal::run_castellan(&rig.home, &["keep", &call, "--yes"])?;
+    ensure!(done.code == Some(0) && done.stdout.contains("2 files of a contained command stay"), "{done:?}");
+    for script in ["b.sh", "c.sh"] {
+        rig.write(script, "id\n")?;
+    }
+    is_free(&rig, &["run.sh"], true)?;
+    is_free(&rig, &["b.sh", "c.sh"], false)?;
+    let keep = |name: &str| {
+        let path = rig.file(name).display().to_string();
+        terminal::run_castellan(&rig.home, &["keep", "--file", &path, "--yes"])
+    };
+    let done = keep("b.sh")?;
+    ensure!(
+        done.code == Some(7) && done.stderr.contains("a command in the background may still"),
+        "{done:?}"
+    );
+    ensure!(keep("c.sh")?.code == Some(0));
+    is_free(&rig, &["c.sh"], true)?;
+    rig.write("go", "")?;
+    agent.finish(LIMIT)?;
+    ensure!(keep("b.sh")?.code == Some(0));
+    is_free(&rig, &["b.sh"], true)
+}
+
+/// castellan judges the copying calls before the contained one begins, when nothing is marked.
+#[test]
+fn a_call_that_began_before_copies_no_unread_file_away() -> Result<()> {
+    let rig = Rig::new()?;
+    for script in ["run.sh", "other.sh", "b.sh", "c.sh", "d.sh"] {
+        rig.write(script, "ls\n")?;
+    }
+    let agent = waiting(&rig, "(sleep 900; cp run.sh b.sh) &")?;
+    for call in ["cp run.sh c.sh", "cp other.sh d.sh"] {
+        let answer = rig.ask_in("copies", call)?;
+        ensure!(answer.is_free(), "{call}: {answer:?}");
+    }
+    let done = rig.inside("echo id > run.sh")?;
+    ensure!(done.code == Some(0), "{done:?}");
+    is_free(&rig, &["run.sh", "b.sh", "c.sh"], false)?;
+    is_free(&rig, &["other.sh", "d.sh"], true)?;
+    rig.write("go", "")?;
+    agent.finish(LIMIT)?;
+    Ok(())
+}
+
+/// An agent whose call castellan lets run, and that waits for the file `go`.
+fn waiting(rig: &Rig, command: &str) -> Result<Running> {
+    let agent =
+        rig.agent(command, "[ -z \"$run\" ] && touch asked; while [ ! -e go ]; do sleep 0.05; done")?;
+    ensure!(wait::file(&rig.file("asked"), true, LIMIT)?, "{command}: it may not run");
+    Ok(agent)
 }
 
 /// The journal alone has the list of written files. Without it, each file of the workspace may be one.

@@ -13,22 +13,13 @@ use crate::control::{ControlResponse, MarkedFiles};
 use crate::judge::{checkpoint_id, fixed_directory};
 use crate::limits::DIFFERENCES_MAX;
 use crate::lost::settled_argument;
+use crate::memory::Named;
 
 impl ControlServer {
     /// The marks at or below paths. `shown` differs after each change of the files.
     pub(super) fn marked_files(&self, paths: &[String]) -> Result<ControlResponse, ControlResponse> {
-        self.marked(paths).map(Box::new).map(ControlResponse::Marked).map_err(ControlResponse::Failed)
-    }
-
-    fn marked(&self, paths: &[String]) -> Result<MarkedFiles, String> {
-        let found = self.judge.named(paths)?;
-        let files: BTreeSet<&String> = found.iter().flat_map(|one| &one.named).collect();
-        let states: Result<Vec<String>, String> = files.iter().map(|mark| state_of(mark)).collect();
-        Ok(MarkedFiles {
-            files: files.iter().take(DIFFERENCES_MAX).map(|mark| fixed_or_name(mark)).collect(),
-            count: files.len(),
-            shown: PartsHash::of(states?).hex(),
-        })
+        let marked = self.judge.named(paths).and_then(|found| marked(&found));
+        marked.map(Box::new).map(ControlResponse::Marked).map_err(ControlResponse::Failed)
     }
 
     /// Settles the marks at or below paths, if the files are those that a person has seen.
@@ -40,26 +31,39 @@ impl ControlServer {
     ) -> Result<ControlResponse, ControlResponse> {
         let argument = super::plans::shown(&paths.join(" "));
         self.check_presence("keep", &argument, peer)?;
-        let outcome = match self.marked(paths) {
-            Ok(marked) if marked.count == 0 => {
+        let read = self.judge.named(paths).and_then(|found| match marked(&found)? {
+            marked if marked.count == 0 => {
                 Err(format!("no contained command wrote {argument}, or its files are settled"))
             }
-            Ok(marked) if marked.shown == seen => Ok(()),
-            Ok(_) => Err("the files have changed since you saw them: look again".to_owned()),
-            Err(why) => Err(why),
+            marked if marked.shown == seen => Ok(found),
+            _ => Err("the files have changed since you saw them: look again".to_owned()),
+        });
+        let read = match read {
+            Ok(read) => read,
+            Err(why) => {
+                return self.conclude("keep", &argument, peer, Err(why)).map(|()| ControlResponse::Done);
+            }
         };
-        if outcome.is_err() {
-            self.conclude("keep", &argument, peer, outcome)?;
-        }
         // Recorded first: the record of a person's consent.
-        for one in self.judge.named(paths).map_err(ControlResponse::Failed)? {
+        for one in &read {
             let call = settled_argument(&checkpoint_id(one.call), one.rest.len());
             self.conclude("keep", &format!("{call}: {argument}"), peer, Ok(()))?;
         }
-        let settled = self.judge.settle_named(paths);
+        let settled = self.judge.settle_named(paths, read);
         settled.or_else(|why| self.conclude("keep", &argument, peer, Err(why)))?;
         Ok(ControlResponse::Done)
     }
+}
+
+/// The named marks as a person sees them.
+fn marked(found: &[Named]) -> Result<MarkedFiles, String> {
+    let files: BTreeSet<&String> = found.iter().flat_map(|one| &one.named).collect();
+    let states: Result<Vec<String>, String> = files.iter().map(|mark| state_of(mark)).collect();
+    Ok(MarkedFiles {
+        files: files.iter().take(DIFFERENCES_MAX).map(|mark| fixed_or_name(mark)).collect(),
+        count: files.len(),
+        shown: PartsHash::of(states?).hex(),
+    })
 }
 
 /// A mark as a person names it.

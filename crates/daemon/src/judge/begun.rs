@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use castellan_event::{Call, Command, Effect, EffectKind, Facts, FileOrigin, Role, Why};
 use castellan_facts::{ChangedPath, REDIRECT, is_version_control, keeps_code, sets_remote};
 
-use crate::memory::{Begun, Origins};
+use crate::limits::READS_PER_CALL_MAX;
+use crate::memory::{Begun, Copying, Origins};
 
 /// Returns the facts about a call that may run from now on. `number` is the number of its record.
 pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &str) -> Begun<'c> {
@@ -21,6 +22,7 @@ pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &s
         opens_tunnel: facts.opens_tunnel,
         in_background: in_background(call, &facts),
         code: code(&facts),
+        copying: Copying { reads: reads(&facts), into: facts.contained_copies.into.clone() },
         scripts: facts.scripts,
     }
 }
@@ -68,6 +70,14 @@ fn code(facts: &Facts) -> BTreeSet<String> {
     let run = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Execute);
     let scripts = facts.scripts.iter().map(|script| script.path.clone());
     run.filter_map(|effect| effect.path().map(str::to_owned)).chain(scripts).collect()
+}
+
+/// Returns the files, directories and patterns that the call reads; `None` if they are not all known.
+fn reads(facts: &Facts) -> Option<BTreeSet<String>> {
+    let reads = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Read).map(Effect::path);
+    let links = facts.effects.iter().filter(|effect| effect.kind() == EffectKind::Link).map(Effect::target);
+    let reads: Option<BTreeSet<String>> = reads.chain(links).map(|path| path.map(str::to_owned)).collect();
+    reads.filter(|reads| reads.len() <= READS_PER_CALL_MAX)
 }
 
 /// Returns the written files that come from the network.

@@ -169,6 +169,9 @@ impl Judge {
                     "contained",
                     &format!("the files that a contained command wrote are not known: {why}"),
                 );
+                if let Err(error) = self.memory().lose_contained(ticket.call, &ticket.workspace) {
+                    self.fail("state", &format!("copies of contained files cannot be written: {error}"));
+                }
                 return None;
             }
         };

@@ -18,7 +18,7 @@ use super::ungoverned::input_hash;
 use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
 use crate::facts::{facts_after, leave_to_sessions};
-use crate::memory::{CallKey, Decided, Given};
+use crate::memory::{CallKey, Copying, Decided, Given};
 use crate::record::Judged;
 use crate::requests::{Now, Waits};
 use crate::risks::Risks;
@@ -116,8 +116,8 @@ impl Judge {
     fn answered(&self, weighed: Weighed<'_>) -> Reply {
         let is_at_prompt = waits(&weighed) == Waits::AtPrompt;
         let Weighed { asked, call, whose, consent, grounds, decision, change, rewrite, .. } = weighed;
-        let Grounds { earlier, mut facts, .. } = grounds;
-        let copied = std::mem::take(&mut facts.contained_copies);
+        let Grounds { earlier, facts, .. } = grounds;
+        let copied = facts.contained_copies.clone();
         // From now on the agent shows the command that it runs.
         let rewritten = rewrite.as_ref().map(|rewrite| rewrite.call(call));
         let shown = rewritten.as_ref().unwrap_or(call);
@@ -129,6 +129,7 @@ impl Judge {
                 // The files of a contained call are compared at its end, and its code runs inside.
                 begun.scripts.clear();
                 begun.code.clear();
+                begun.copying = Copying::none();
             }
             let mut memory = self.memory();
             if rewrite.is_none() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use castellan_facts::ChangedPath;
+use castellan_facts::{ChangedPath, ContainedMarks};
 
 use super::Judge;
 use super::checkpoint::{call_of, checkpoint_id};
@@ -14,7 +14,10 @@ impl Judge {
     /// `places`, which are relative to the workspace.
     pub(crate) fn unsettled(&self, checkpoint: &str, places: &[PathBuf]) -> BTreeSet<String> {
         let written = call_of(checkpoint).and_then(|call| self.memory().contained_call(call));
-        written.map(|(workspace, written)| rest(&workspace, written.as_ref(), places)).unwrap_or_default()
+        let open = self.memory().open_copies();
+        let rest =
+            |(workspace, written): (String, Option<_>)| rest(&workspace, written.as_ref(), places, &open);
+        written.map(rest).unwrap_or_default()
     }
 
     /// Forgets the files that a contained call wrote, because a person has kept or undone them; see [`Judge::check_ended`].
@@ -23,7 +26,7 @@ impl Judge {
         let Some(call) = call_of(checkpoint) else { return };
         let mut memory = self.memory();
         let Some((workspace, written)) = memory.contained_call(call) else { return };
-        let rest = rest(&workspace, written.as_ref(), places);
+        let rest = rest(&workspace, written.as_ref(), places, &memory.open_copies());
         let stored = match rest.is_empty() {
             true => memory.settle_contained(call, &workspace),
             false => memory.end_contained(call, &workspace, rest.into_iter().collect()),
@@ -35,22 +38,33 @@ impl Judge {
     }
 
     /// Returns the marks that a person settles by naming paths, or the reason why they cannot be settled: a path is marked only
-    /// with others, or a command still runs.
+    /// with others, or a command may still write a file.
     pub(crate) fn named(&self, paths: &[String]) -> Result<Vec<Named>, String> {
         let found = self.memory().contained_at(paths).map_err(|WiderMark { path, mark }| {
             let wider = fixed_directory(&mark);
             format!("`{path}` is marked with everything in `{wider}`, so name `{wider}`")
         })?;
-        match found.iter().try_for_each(|one| self.check_ended(&checkpoint_id(one.call))) {
-            Ok(()) => Ok(found),
-            Err(why) => Err(why),
+        found.iter().try_for_each(|one| self.check_ended(&checkpoint_id(one.call)))?;
+        let open = self.memory().open_copies();
+        let open = ContainedMarks::of(&open);
+        match found.iter().flat_map(|one| &one.named).find(|mark| open.may_be(mark)) {
+            Some(mark) => Err(format!(
+                "a command in the background may still copy unread files to `{}`: end its agent first",
+                fixed_directory(mark)
+            )),
+            None => Ok(found),
         }
     }
 
-    /// Forgets the marks at or below paths, because a person has read the files.
-    pub(crate) fn settle_named(&self, paths: &[String]) -> Result<(), String> {
+    /// Forgets marks at or below paths, because a person has read the files. An error if the marks are others by now.
+    pub(crate) fn settle_named(&self, paths: &[String], read: Vec<Named>) -> Result<(), String> {
         let mut memory = self.memory();
-        let found = memory.contained_at(paths).map_err(|wider| wider.path)?;
+        let found = memory.contained_at(paths).unwrap_or_default();
+        if found != read {
+            return Err(
+                "another call has written or copied such files since you saw them: look again".to_owned()
+            );
+        }
         let stored =
             found.into_iter().try_for_each(|Named { call, workspace, rest, .. }| match rest.is_empty() {
                 true => memory.settle_contained(call, &workspace),
@@ -87,8 +101,14 @@ impl Judge {
     }
 }
 
-/// Returns the written files that stay marked: those at or below `places`, and copies outside of the workspace.
-fn rest(workspace: &str, written: Option<&BTreeSet<String>>, places: &[PathBuf]) -> BTreeSet<String> {
+/// Returns the written files that stay marked: those at or below `places`, copies outside of the workspace, and copies that an
+/// open call may still write.
+fn rest(
+    workspace: &str,
+    written: Option<&BTreeSet<String>>,
+    places: &[PathBuf],
+    open: &BTreeSet<String>,
+) -> BTreeSet<String> {
     let root = Path::new(workspace);
     // The sandbox kept this directory as it was.
     let kept = root.join(".git");
@@ -100,9 +120,11 @@ fn rest(workspace: &str, written: Option<&BTreeSet<String>>, places: &[PathBuf])
     match written {
         Some(written) => {
             let outside = written.iter().filter(|file| !Path::new(file).starts_with(root)).cloned();
-            places.iter().flat_map(|place| rest_in(place, written)).chain(outside).collect()
+            let open = ContainedMarks::of(open);
+            let coming = written.iter().filter(|file| open.may_be(file)).cloned();
+            places.iter().flat_map(|place| rest_in(place, written)).chain(outside).chain(coming).collect()
         }
-        None => places.iter().map(|place| text_of(place, workspace)).collect(),
+        None => places.iter().map(|place| text_of(place, workspace)).chain(open.iter().cloned()).collect(),
     }
 }
 
@@ -169,13 +191,19 @@ mod tests {
             std::fs::create_dir_all(root.join(dir)).unwrap();
         }
         let workspace = root.to_str().unwrap();
-        let check = |written: Option<&[&str]>, places: &[&str], expected: &[&str]| {
+        let check_with = |written: Option<&[&str]>, places: &[&str], open: &[&str], expected: &[&str]| {
             let path = |name: &&str| root.join(name).to_str().unwrap().trim_end_matches('/').to_owned();
             let written: Option<BTreeSet<String>> = written.map(|written| written.iter().map(path).collect());
             let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
             let expected: BTreeSet<String> = expected.iter().map(path).collect();
-            assert_eq!(rest(workspace, written.as_ref(), &places), expected, "{written:?} but {places:?}");
+            let open = open.iter().map(path).collect();
+            assert_eq!(
+                rest(workspace, written.as_ref(), &places, &open),
+                expected,
+                "{written:?} but {places:?}"
+            );
         };
+        let check = |written, places, expected| check_with(written, places, &[], expected);
         let all: &[&str] = &["run.sh", "node_modules/a/index.js"];
         check(Some(all), &[], &[]);
         check(Some(all), &["node_modules"], &["node_modules/a/index.js"]);
@@ -188,5 +216,9 @@ mod tests {
         check(None, &[], &[]);
         // No comparison of the workspace shows a copy elsewhere.
         check(Some(&["run.sh", "/elsewhere/run.sh"]), &[], &["/elsewhere/run.sh"]);
+        // A call in the background may still write these.
+        check_with(Some(&["run.sh", "b", "c/d"]), &[], &["b", "c"], &["b", "c/d"]);
+        check_with(Some(&["a", "b"]), &[], &["*"], &["a", "b"]);
+        check_with(None, &[], &["b"], &["b"]);
     }
 }

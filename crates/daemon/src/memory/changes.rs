@@ -1,5 +1,6 @@
 //! Files that a session has written or may be writing. A replaced program is no longer the program of that name.
 
+mod copying;
 mod origins;
 mod within;
 
@@ -10,9 +11,11 @@ use std::sync::Arc;
 use castellan_event::ScriptFile;
 use castellan_facts::{may_be_anywhere, may_be_written, names};
 
+pub(super) use self::copying::Copier;
+pub(crate) use self::copying::Copying;
 pub(crate) use self::origins::Origins;
 pub(super) use self::within::keep_within;
-use super::entry::Entry;
+use super::entry::{BegunEntry, Entry};
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
 use crate::session_key::SessionKey;
 
@@ -41,7 +44,7 @@ pub(crate) struct Changed {
 }
 
 /// A call that may run now, and its writes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Begun<'a> {
     /// The number of the call's record.
     pub(crate) call: u64,
@@ -56,6 +59,7 @@ pub(crate) struct Begun<'a> {
     pub(crate) scripts: Vec<ScriptFile>,
     /// Files and directories whose code the call may run or load. Most loaders name a file of the project alone.
     pub(crate) code: BTreeSet<String>,
+    pub(crate) copying: Copying,
     /// The agent continues while the call runs.
     pub(crate) in_background: bool,
 }
@@ -109,6 +113,7 @@ struct Open {
     alone: BTreeSet<String>,
     scripts: Vec<ScriptFile>,
     code: BTreeSet<String>,
+    copying: Copying,
     in_background: bool,
 }
 
@@ -234,6 +239,7 @@ impl Begun<'_> {
             && !self.opens_tunnel
             && self.scripts.is_empty()
             && self.code.is_empty()
+            && self.copying.into.is_empty()
     }
 }
 
@@ -259,17 +265,18 @@ impl Session {
 
     /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
-        let Begun { call, id, paths, origins, opens_tunnel, scripts, code, in_background } = begun;
+        let Begun { call, id, paths, origins, opens_tunnel, scripts, code, copying, in_background } = begun;
         self.has_tunnel |= opens_tunnel;
         self.is_full |= !self.origins.add(origins);
         let alone = paths.difference(&self.written).cloned().collect();
-        let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, code, in_background };
+        let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, code, copying, in_background };
         let again = self.open.iter().position(|open| open.call == call);
         if let Some(before) = again.and_then(|at| self.open.remove(at)) {
             open.id = before.id;
             open.paths.extend(before.paths);
             open.alone.extend(before.alone);
             open.code.extend(before.code);
+            open.copying.add(before.copying);
             open.in_background |= before.in_background;
         }
         for other in &mut self.open {
@@ -304,7 +311,10 @@ impl Session {
             None => Open::rest(call, oldest.in_background),
         };
         rest.paths.extend(oldest.paths.iter().cloned());
-        self.is_full |= !keep_within(&mut rest.paths, CHANGED_PATHS_PER_SESSION_MAX);
+        rest.copying.add(oldest.copying.clone());
+        for paths in [&mut rest.paths, &mut rest.copying.into] {
+            self.is_full |= !keep_within(paths, CHANGED_PATHS_PER_SESSION_MAX);
+        }
         rest.code.extend(oldest.code.iter().cloned());
         if rest.code.len() > CHANGED_PATHS_PER_SESSION_MAX {
             rest.code = BTreeSet::from(["/".to_owned()]);
@@ -326,18 +336,8 @@ impl Session {
             has_tunnel: self.has_tunnel,
             is_full: self.is_full,
         };
-        let open = self.open.iter().map(move |open| Entry::Begun {
-            root,
-            call: open.call,
-            use_id: open.id.clone(),
-            paths: all(&open.paths),
-            downloaded: Vec::new(),
-            secret_copies: Vec::new(),
-            unread_output: Vec::new(),
-            opens_tunnel: false,
-            code: all(&open.code),
-            in_background: open.in_background,
-        });
+        let open =
+            self.open.iter().map(move |open| Entry::Begun(Box::new(BegunEntry::of(root, &open.begun()))));
         std::iter::once(written).chain(open)
     }
 }
@@ -345,7 +345,21 @@ impl Session {
 impl Open {
     fn rest(call: u64, in_background: bool) -> Open {
         let (paths, alone, scripts, code) = Default::default();
-        Open { call, id: NO_ID.to_owned(), paths, alone, scripts, code, in_background }
+        let copying = Copying::none();
+        Open { call, id: NO_ID.to_owned(), paths, alone, scripts, code, copying, in_background }
+    }
+
+    /// The call as it began, without its scripts and origins.
+    fn begun(&self) -> Begun<'_> {
+        Begun {
+            call: self.call,
+            id: &self.id,
+            paths: self.paths.clone(),
+            code: self.code.clone(),
+            copying: self.copying.clone(),
+            in_background: self.in_background,
+            ..Begun::default()
+        }
     }
 
     fn ended(self) -> Ended {

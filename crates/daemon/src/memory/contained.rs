@@ -2,15 +2,12 @@
 //! not know how a call is contained, or how its files are found.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use castellan_event::ContainedCopies;
 use castellan_facts::{ChangedPath, ContainedMarks, may_be_anywhere, names};
 
-use super::Memory;
-use super::changes::keep_within;
+use super::changes::{Copier, keep_within};
 use super::entry::Entry;
 use crate::limits::{
     CONTAINED_CALLS_MAX, CONTAINED_COPIES_WIDE, CONTAINED_FILES_MAX, CONTAINED_FILES_PER_CALL_MAX,
@@ -38,8 +35,10 @@ struct ContainedCall {
     written: Option<BTreeSet<String>>,
     /// The process that runs it, if `written` is not known.
     process: Option<AgentProcess>,
-    /// Copies of its files that later calls have made.
+    /// Copies of its files that other calls have made.
     copies: BTreeSet<String>,
+    /// Calls that ran when it began, while `written` is not known. A restart of the daemon loses them.
+    beside: Vec<Copier>,
 }
 
 impl ContainedCall {
@@ -119,7 +118,14 @@ impl ContainedFiles {
 
     /// The call may write files of a workspace from now on.
     pub(super) fn begin(&mut self, call: u64, workspace: String, process: Option<AgentProcess>) {
-        self.put(ContainedCall { call, workspace, written: None, process, copies: BTreeSet::new() });
+        self.put(ContainedCall {
+            call,
+            workspace,
+            written: None,
+            process,
+            copies: BTreeSet::new(),
+            beside: Vec::new(),
+        });
     }
 
     /// The call has ended. Over a limit, a directory replaces the files in it.
@@ -130,11 +136,26 @@ impl ContainedFiles {
         // Those of a call that had ended are among the files, as far as they are not settled.
         let before = self.calls.iter_mut().find(|one| one.is(call, &workspace) && one.written.is_none());
         let copies = before.map(|one| std::mem::take(&mut one.copies)).unwrap_or_default();
-        self.put(ContainedCall { call, workspace, written: Some(written), process: None, copies });
+        let (process, beside) = (None, Vec::new());
+        self.put(ContainedCall { call, workspace, written: Some(written), process, copies, beside });
+    }
+
+    /// Stores the calls that run when a call begins.
+    pub(super) fn run_beside(&mut self, call: u64, beside: Vec<Copier>) {
+        if let Some(found) = self.calls.iter_mut().find(|one| one.call == call) {
+            found.beside = beside;
+        }
+    }
+
+    /// Returns the files that calls which ran beside a call may have written as copies of its files.
+    pub(super) fn copied_beside(&mut self, call: u64, written: &BTreeSet<String>) -> BTreeSet<String> {
+        let Some(found) = self.calls.iter_mut().find(|one| one.call == call) else { return BTreeSet::new() };
+        let beside = std::mem::take(&mut found.beside);
+        beside.into_iter().filter(|one| one.may_read(written)).flat_map(|one| one.paths).collect()
     }
 
     /// Returns the calls with files that another call reads from these paths.
-    fn sources(&self, read: &BTreeSet<String>) -> Vec<(u64, String)> {
+    pub(super) fn sources(&self, read: &BTreeSet<String>) -> Vec<(u64, String)> {
         let is_one = |one: &&ContainedCall| {
             let files = one.files();
             let marks = ContainedMarks::of(&files);
@@ -197,18 +218,21 @@ impl ContainedFiles {
 
     /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.calls.iter().cloned().flat_map(|ContainedCall { call, workspace, written, process, copies }| {
-            let paths: Vec<String> = copies.into_iter().collect();
-            let of = workspace.clone();
-            let copied = (!paths.is_empty()).then_some(Entry::ContainedCopied { call, workspace: of, paths });
-            let ran = match written {
-                Some(written) => {
-                    Entry::ContainedOver { call, workspace, written: written.into_iter().collect() }
-                }
-                None => Entry::Contained { call, workspace, process },
-            };
-            std::iter::once(ran).chain(copied)
-        })
+        self.calls.iter().cloned().flat_map(
+            |ContainedCall { call, workspace, written, process, copies, .. }| {
+                let paths: Vec<String> = copies.into_iter().collect();
+                let of = workspace.clone();
+                let copied =
+                    (!paths.is_empty()).then_some(Entry::ContainedCopied { call, workspace: of, paths });
+                let ran = match written {
+                    Some(written) => {
+                        Entry::ContainedOver { call, workspace, written: written.into_iter().collect() }
+                    }
+                    None => Entry::Contained { call, workspace, process },
+                };
+                std::iter::once(ran).chain(copied)
+            },
+        )
     }
 
     fn put(&mut self, call: ContainedCall) {
@@ -255,65 +279,6 @@ impl ContainedFiles {
         let mut all: BTreeSet<String> = BTreeSet::new();
         self.calls.iter().for_each(|one| all.extend(one.files()));
         self.all = Arc::new(all);
-    }
-}
-
-impl Memory {
-    /// Stores that a contained call may write files of a workspace from now on. An error if that cannot be stored.
-    pub(crate) fn begin_contained(
-        &mut self,
-        call: u64,
-        workspace: &str,
-        process: AgentProcess,
-    ) -> io::Result<()> {
-        self.put(Entry::Contained { call, workspace: workspace.to_owned(), process: Some(process) });
-        self.outdate();
-        self.save()
-    }
-
-    /// Stores what a contained call wrote: absolute paths, symlinks resolved.
-    pub(crate) fn end_contained(
-        &mut self,
-        call: u64,
-        workspace: &str,
-        written: Vec<String>,
-    ) -> io::Result<()> {
-        self.put(Entry::ContainedOver { call, workspace: workspace.to_owned(), written });
-        self.outdate();
-        self.save()
-    }
-
-    /// Marks copies of files that contained calls wrote, from now on: the call that makes them may run.
-    pub(crate) fn copy_contained(&mut self, ContainedCopies { from, into }: &ContainedCopies) {
-        if from.is_empty() {
-            return;
-        }
-        for (call, workspace) in self.lasting.contained.sources(from) {
-            self.put(Entry::ContainedCopied { call, workspace, paths: into.iter().cloned().collect() });
-        }
-        self.outdate();
-    }
-
-    /// The workspace of a contained call that nobody has settled, and its files; `None` if they are not known.
-    pub(crate) fn contained_call(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
-        self.lasting.contained.of(call)
-    }
-
-    /// The process of a contained call whose files are not known yet.
-    pub(crate) fn contained_process(&self, call: u64) -> Option<AgentProcess> {
-        self.lasting.contained.process_of(call)
-    }
-
-    /// Returns the marks that a person settles by naming paths; see [`ContainedFiles::at`].
-    pub(crate) fn contained_at(&self, paths: &[String]) -> Result<Vec<Named>, WiderMark> {
-        self.lasting.contained.at(paths)
-    }
-
-    /// Forgets the files of a contained call, because a person has kept or undone them.
-    pub(crate) fn settle_contained(&mut self, call: u64, workspace: &str) -> io::Result<()> {
-        self.put(Entry::ContainedSettled { call, workspace: workspace.to_owned() });
-        self.outdate();
-        self.save()
     }
 }
 

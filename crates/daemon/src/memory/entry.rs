@@ -1,11 +1,14 @@
 //! [`Entry`]: an event that must outlive the daemon, as a line of the journal. Independent of its consequences.
 
+mod begun;
+
 use std::time::{Duration, SystemTime};
 
 use castellan_event::{AccessLevel, ScriptFile};
 use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::begun::BegunEntry;
 use super::consequence::Consequence;
 use super::halt::HaltPlace;
 use super::plan::{PlanInForce, PlanPlace};
@@ -22,7 +25,7 @@ pub(super) const VERSION: u32 = 7;
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
 /// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
 /// Before version 6 there are no contained calls; before version 7 no pauses, no copies of contained files, no processes of
-/// contained calls, and no code of calls.
+/// contained calls, and no code, reads and copies of calls.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -86,26 +89,7 @@ pub(super) enum Entry {
         at_ms: u64,
     },
     /// A call that writes something may run.
-    Begun {
-        root: SessionKey,
-        call: u64,
-        use_id: String,
-        paths: Vec<String>,
-        downloaded: Vec<String>,
-        /// An older journal has none.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        secret_copies: Vec<String>,
-        /// An older journal has none.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        unread_output: Vec<String>,
-        /// An older journal has none.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        opens_tunnel: bool,
-        /// Files and directories whose code the call may run. An older journal has none.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        code: Vec<String>,
-        in_background: bool,
-    },
+    Begun(Box<BegunEntry>),
     Ended {
         root: SessionKey,
         calls: Vec<u64>,

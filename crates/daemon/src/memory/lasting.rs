@@ -7,7 +7,7 @@ use std::sync::Arc;
 use castellan_event::Mark;
 use castellan_policy::RequestId;
 
-use super::changes::{Begun, Changes, Earlier, Origins};
+use super::changes::{Changes, Earlier, Origins};
 use super::consequence::Consequence;
 use super::consequences::Consequences;
 use super::contained::ContainedFiles;
@@ -139,22 +139,8 @@ impl Lasting {
             Entry::Forgotten { ids } => self.forget(&ids),
             Entry::Marked { root, labels, at_ms } => self.marks.set(root, &labels, at_ms),
             Entry::Mark { root, label, count, at_ms } => self.marks.add(root, &label, Mark { count, at_ms }),
-            Entry::Begun {
-                root,
-                call,
-                use_id,
-                paths,
-                downloaded,
-                secret_copies,
-                unread_output,
-                opens_tunnel,
-                code,
-                in_background,
-            } => {
-                let (paths, code) = (paths.into_iter().collect(), code.into_iter().collect());
-                let origins = origins([downloaded, secret_copies, unread_output]);
-                let (id, scripts) = (use_id.as_str(), Vec::new());
-                let begun = Begun { call, id, paths, origins, opens_tunnel, scripts, code, in_background };
+            Entry::Begun(entry) => {
+                let (root, begun) = entry.begun();
                 self.changes.begin(root, begun);
             }
             Entry::Ended { root, calls } => {
@@ -361,7 +347,7 @@ impl Entry {
             | Entry::Ceiling { .. }
             | Entry::Merged { .. }
             | Entry::Forgotten { .. }
-            | Entry::Begun { .. }
+            | Entry::Begun(_)
             | Entry::Ended { .. }
             | Entry::Written { .. }
             | Entry::Suspect { .. }

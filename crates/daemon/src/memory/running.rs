@@ -1,6 +1,9 @@
 //! Calls that may still run, and the paths that they write. It must not know decisions.
 
-use super::entry::Entry;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::entry::{BegunEntry, Entry};
 use super::{Begun, Changed, Ended, Memory, lasting};
 use crate::session_key::SessionKey;
 
@@ -35,27 +38,28 @@ impl Memory {
 
     /// Reports whether another call of a running agent runs code of a workspace.
     pub(crate) fn runs_code_in(&self, workspace: &str, but: u64) -> bool {
-        let lives = |root: &SessionKey| {
-            self.lasting.sessions.processes_of(root).iter().any(|process| process.pid == 0 || process.lives())
+        self.lasting.changes.running_code_in(workspace, but).any(|root| self.lives(root))
+    }
+
+    /// Returns files that calls may still write as copies of files of contained calls. If the agent has ended, a command that
+    /// it left running may make those that are absent.
+    pub(crate) fn open_copies(&self) -> BTreeSet<String> {
+        let open = self.lasting.changes.open_copies();
+        let may_come = |(root, path): &(&SessionKey, &String)| {
+            self.lives(root) || Path::new(path).symlink_metadata().is_err()
         };
-        self.lasting.changes.running_code_in(workspace, but).any(lives)
+        open.filter(may_come).map(|(_, path)| path.clone()).collect()
+    }
+
+    fn lives(&self, root: &SessionKey) -> bool {
+        self.lasting.sessions.processes_of(root).iter().any(|process| process.pid == 0 || process.lives())
     }
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].
     pub(crate) fn begin(&mut self, root: SessionKey, begun: Begun<'_>) -> Option<Ended> {
         if !begun.is_nothing() {
-            self.journal.note(&lasting::line(&Entry::Begun {
-                root,
-                call: begun.call,
-                use_id: begun.id.to_owned(),
-                paths: begun.paths.iter().cloned().collect(),
-                downloaded: begun.origins.downloaded.iter().cloned().collect(),
-                secret_copies: begun.origins.secret_copies.iter().cloned().collect(),
-                unread_output: begun.origins.unread_output.iter().cloned().collect(),
-                opens_tunnel: begun.opens_tunnel,
-                code: begun.code.iter().cloned().collect(),
-                in_background: begun.in_background,
-            }));
+            let entry = Entry::Begun(Box::new(BegunEntry::of(root, &begun)));
+            self.journal.note(&lasting::line(&entry));
         }
         self.lasting.changes.begin(root, begun)
     }

@@ -80,9 +80,13 @@ fn write(memory: &mut Memory, root: SessionKey, call: u64, path: &str) {
         },
         opens_tunnel: true,
         paths,
-        scripts: Vec::new(),
         code: BTreeSet::from([format!("{path}/code")]),
+        copying: Copying {
+            reads: Some(BTreeSet::from([format!("{path}/read")])),
+            into: BTreeSet::from([format!("{path}/copy")]),
+        },
         in_background: call.is_multiple_of(2),
+        ..Begun::default()
     };
     memory.begin(root, begun);
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::limits::READS_PER_CALL_MAX;
 
 fn key(number: usize) -> SessionKey {
     let mut key = [0; 32];
@@ -9,16 +10,7 @@ fn key(number: usize) -> SessionKey {
 /// Begins the call `number`, with its number as the agent's id.
 fn begin(changes: &mut Changes, session: usize, number: u64, path: &str, in_background: bool) {
     let (id, paths) = (number.to_string(), paths(&[path]));
-    let begun = Begun {
-        call: number,
-        id: &id,
-        paths,
-        origins: Origins::default(),
-        opens_tunnel: false,
-        scripts: Vec::new(),
-        code: BTreeSet::new(),
-        in_background,
-    };
+    let begun = Begun { call: number, id: &id, paths, in_background, ..Begun::default() };
     changes.begin(key(session), begun);
 }
 
@@ -76,16 +68,7 @@ fn a_call_that_is_asked_about_again_does_not_meet_what_it_alone_writes() {
     check_but(&changes, 0, Some(3), &["/w/a"], &["/w/a"]);
     // A call that is judged again begins once and ends by its first id.
     begin(&mut changes, 1, 1, "/w/a", true);
-    let begun = Begun {
-        call: 1,
-        id: "",
-        paths: paths(&["/w/b"]),
-        origins: Origins::default(),
-        opens_tunnel: false,
-        scripts: Vec::new(),
-        code: BTreeSet::new(),
-        in_background: false,
-    };
+    let begun = Begun { call: 1, id: "", paths: paths(&["/w/b"]), ..Begun::default() };
     changes.begin(key(1), begun);
     check_but(&changes, 1, Some(1), &[], &[]);
     changes.end_turn(&key(1));
@@ -100,16 +83,13 @@ fn what_came_from_the_network_a_secret_or_unread_code_is_known_by_it() {
     let written = paths(&["/w/a", "/w/b"]);
     let set = |path: &str| Arc::new(paths(&[path]));
     let origins = Origins { downloaded: set("/w/b"), secret_copies: set("/w/a"), unread_output: set("/w/u") };
-    let (scripts, in_background) = (Vec::new(), false);
     let begun = Begun {
         call: 1,
         id: "1",
         paths: written,
         origins: origins.clone(),
         opens_tunnel: true,
-        scripts,
-        code: BTreeSet::new(),
-        in_background,
+        ..Begun::default()
     };
     changes.begin(key(0), begun);
     begin(&mut changes, 0, 2, "/w/c", false);
@@ -177,18 +157,8 @@ fn what_a_call_writes_goes_on_changing_when_the_call_is_no_longer_kept() {
     // The journal stores it and restores it.
     let mut again = Changes::default();
     for entry in changes.entries().collect::<Vec<_>>() {
-        if let Entry::Begun { root, call, use_id, paths, in_background, .. } = entry {
-            let (paths, downloaded) = (paths.into_iter().collect(), BTreeSet::new());
-            let begun = Begun {
-                call,
-                id: &use_id,
-                paths,
-                origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
-                opens_tunnel: false,
-                scripts: Vec::new(),
-                code: BTreeSet::new(),
-                in_background,
-            };
+        if let Entry::Begun(entry) = entry {
+            let (root, begun) = entry.begun();
             again.begin(root, begun);
         }
     }
@@ -200,21 +170,9 @@ fn of_many_downloads_none_is_taken_for_the_users_own() {
     let mut changes = Changes::default();
     for number in 0..=CHANGED_PATHS_PER_SESSION_MAX as u64 {
         let downloaded = paths(&[&format!("/w/d/{number}")]);
-        let (id, scripts, in_background) = (number.to_string(), Vec::new(), false);
-        let paths = downloaded.clone();
-        changes.begin(
-            key(0),
-            Begun {
-                call: number,
-                id: &id,
-                paths,
-                origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
-                opens_tunnel: false,
-                scripts,
-                code: BTreeSet::new(),
-                in_background,
-            },
-        );
+        let (id, paths) = (number.to_string(), downloaded.clone());
+        let origins = Origins { downloaded: downloaded.into(), ..Origins::default() };
+        changes.begin(key(0), Begun { call: number, id: &id, paths, origins, ..Begun::default() });
     }
     assert_eq!(*changes.of(&key(0), None).unwrap().origins.downloaded, paths(&["/w/d"]));
 }
@@ -251,21 +209,8 @@ fn what_a_call_runs_is_told_when_it_ends() {
     let mut changes = Changes::default();
     let script = |path: &str| ScriptFile { path: path.to_owned(), sha256: None, is_written: false };
     let mut begins = |number: u64, id: &str, in_background| {
-        let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
         let scripts = vec![script(id)];
-        changes.begin(
-            key(0),
-            Begun {
-                call: number,
-                id,
-                paths,
-                origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
-                opens_tunnel: false,
-                scripts,
-                code: BTreeSet::new(),
-                in_background,
-            },
-        )
+        changes.begin(key(0), Begun { call: number, id, scripts, in_background, ..Begun::default() })
     };
     let ended = |call, id: &str| Ended { call, id: id.to_owned(), scripts: vec![script(id)] };
     for (number, id) in ["a", "b"].into_iter().enumerate() {
@@ -278,20 +223,27 @@ fn what_a_call_runs_is_told_when_it_ends() {
     assert_eq!(changes.end(&key(0), "c"), [ended(2, "c")]);
     let mut forgotten = Vec::new();
     for number in 0..=OPEN_CALLS_PER_SESSION_MAX {
-        let (paths, downloaded) = (BTreeSet::new(), BTreeSet::new());
         let id = number.to_string();
         let scripts = vec![script(&id)];
-        let begun = Begun {
-            call: number as u64,
-            id: &id,
-            paths,
-            origins: Origins { downloaded: downloaded.into(), ..Origins::default() },
-            opens_tunnel: false,
-            scripts,
-            code: BTreeSet::new(),
-            in_background: false,
-        };
+        let begun = Begun { call: number as u64, id: &id, scripts, ..Begun::default() };
         forgotten.extend(changes.begin(key(0), begun));
     }
     assert_eq!(forgotten, [ended(0, "0")]);
+}
+
+#[test]
+fn a_call_that_reads_too_many_files_may_read_any() {
+    let reads = |number: usize| Copying {
+        reads: Some((0..number).map(|number| format!("/w/{number}")).collect()),
+        into: BTreeSet::new(),
+    };
+    for (number, expected) in [(READS_PER_CALL_MAX, 0), (READS_PER_CALL_MAX + 1, 1)] {
+        let mut changes = Changes::default();
+        for copying in [reads(number), Copying::none()] {
+            changes.begin(key(0), Begun { id: "1", paths: paths(&["/w/out"]), copying, ..Begun::default() });
+        }
+        assert_eq!(changes.beside(7, "/elsewhere").len(), expected, "{number}");
+        assert_eq!(changes.beside(7, "/w").len(), 1, "{number}");
+        assert_eq!(changes.beside(0, "/w").len(), 0, "its own call");
+    }
 }
