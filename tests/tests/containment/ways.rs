@@ -369,6 +369,12 @@ const WAYS: &[Way] = &[
         "mkdir -p .claude .codex .gemini; echo x > .claude/settings.json; echo x > .codex/config.toml; echo x > .mcp.json",
         &[".claude/settings.json", ".codex/config.toml", ".mcp.json"],
     ),
+    by(
+        "a folder with the name of a restore's own one",
+        &[(".castellan-undo-x/run.sh", "ls\n")],
+        "echo id > .castellan-undo-x/run.sh",
+        &["bash .castellan-undo-x/run.sh"],
+    ),
     kept("settings of direnv", "echo x > .envrc", &[".envrc"]),
     kept("hooks of husky", "mkdir -p .husky; echo x > .husky/pre-commit", &[".husky/pre-commit"]),
     kept(

@@ -237,6 +237,23 @@ mod tests {
     }
 
     #[test]
+    fn texts_of_people_and_of_other_projects_are_hidden() {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().canonicalize().unwrap();
+        for dir in [".mozilla", ".config/Code/User/History", ".cursor/worktrees/w", ".cargo"] {
+            fs::create_dir_all(home.join(dir)).unwrap();
+        }
+        let check = |workspace: &str, expected: &[&str]| {
+            let found = reads(&home.join(workspace), &[&home], &[]).unwrap().secrets;
+            let found: Vec<PathBuf> = found.into_iter().filter(|path| path.starts_with(&home)).collect();
+            assert_eq!(found, expected.iter().map(|name| home.join(name)).collect::<Vec<_>>());
+        };
+        check("own", &[".config/Code/User/History", ".cursor", ".mozilla"]);
+        // The workspace is below one: Cursor's work tree.
+        check(".cursor/worktrees/w", &[".config/Code/User/History", ".mozilla"]);
+    }
+
+    #[test]
     fn a_secret_is_no_place() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();

@@ -18,6 +18,8 @@ const THERE: &[(&str, There)] = &[
     ("/w/app.py", Text("print(1)\n")),
     ("/w/run.log", Text("text\n")),
     ("/v/run.sh", Text("echo hi\n")),
+    ("/l/.git", Text("gitdir: /w/.git/worktrees/l\n")),
+    ("/l/a.sh", Text("echo hi\n")),
 ];
 
 /// Returns the targets of the Opaque parts for contained files.
@@ -163,6 +165,14 @@ fn a_copy_of_a_contained_file_is_one_too() {
         ("git --work-tree=/o checkout -f", "/o"),
         ("GIT_WORK_TREE=/o git checkout -f", "/o"),
         ("git bundle create /o/w.bundle HEAD", "/o/w.bundle"),
+        // An object of any name becomes a file of any name at the next checkout.
+        ("git update-index --add --cacheinfo 100644,0123456789abcdef0123456789abcdef01234567,b.sh", "/w"),
+        ("git mktree < tree", "/w"),
+        ("git commit-tree 0123456789abcdef0123456789abcdef01234567 -m x", "/w"),
+        ("git fast-import < stream", "/w"),
+        // A linked work tree has the commits of the main one.
+        ("cd /l && git checkout main", "/l"),
+        ("cd /l && git show HEAD:run.sh > b.sh", "/l/b.sh"),
     ] {
         let found = copied(command, script);
         assert!(found.contains(&expected.to_owned()), "{command}: {found:?}");
