@@ -191,7 +191,6 @@ impl Builder<'_, '_> {
         for warning in std::mem::take(&mut checked.warnings) {
             self.report.warning(&label, warning);
         }
-        let unknown_only = checked.unknown_fields == checked.errors.len();
         let mut output_fields = BTreeSet::new();
         let output = target.outputs.output(&text.output, &mut target.compiler, &mut output_fields);
         let (mut output, mut errors) = match output {
@@ -200,7 +199,8 @@ impl Builder<'_, '_> {
         };
         // Falco checks the output between parsing the condition and compiling it.
         errors.extend(checked.errors);
-        if let Some(first) = errors.first().filter(|_| text.skip_if_unknown_filter && unknown_only) {
+        let is_skipped = text.skip_if_unknown_filter && errors.iter().all(|error| error.is_unknown_field);
+        if let Some(first) = errors.first().filter(|_| is_skipped) {
             let message =
                 "unknown field: castellan ignores the rule, because it has `skip-if-unknown-filter`";
             self.report.warning(&label, Fault::new("LOAD_UNKNOWN_FILTER", first.place, message));

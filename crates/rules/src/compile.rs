@@ -53,8 +53,6 @@ pub(crate) struct Checked {
     pub(crate) warnings: Vec<Fault>,
     /// The numbers of the fields that the condition reads.
     pub(crate) fields: BTreeSet<usize>,
-    /// Number of errors about fields that do not exist.
-    pub(crate) unknown_fields: usize,
 }
 
 const CODE: &str = "LOAD_ERR_COMPILE_CONDITION";
@@ -174,7 +172,7 @@ impl<'c> Compiler<'c> {
 
     /// Returns the predicate of a comparison.
     fn check(&mut self, check: &Check, checked: &mut Checked) -> Result<usize, Fault> {
-        let ty = self.type_of(&check.left, checked)?;
+        let ty = self.type_of(&check.left)?;
         let left = word(&check.left);
         check::operator(check.op, ty, &left)?;
         self.warn_of_constants(check, checked);
@@ -196,7 +194,7 @@ impl<'c> Compiler<'c> {
                 self.each(slot, ty, (check.op, *modifier), values, checked)?
             }
             Right::Val(right) | Right::Transformed(right) => {
-                let right_type = self.type_of(right, checked)?;
+                let right_type = self.type_of(right)?;
                 check::right_field(check.op, ty, right_type, &word(right))?;
                 (slot, Test::Slot(check.op, self.slot_of(right, checked)?))
             }
@@ -220,12 +218,9 @@ impl<'c> Compiler<'c> {
         Ok(index)
     }
 
-    fn type_of(&self, operand: &Operand, checked: &mut Checked) -> Result<ValueType, Fault> {
-        let ty = self.catalogue.type_of(operand);
-        if ty.is_err() && self.catalogue.index(field_name(operand)).is_none() {
-            checked.unknown_fields += 1;
-        }
-        ty
+    fn type_of(&self, operand: &Operand) -> Result<ValueType, Fault> {
+        let is_unknown_field = self.catalogue.index(field_name(operand)).is_none();
+        self.catalogue.type_of(operand).map_err(|fault| Fault { is_unknown_field, ..fault })
     }
 
     fn slot_of(&mut self, operand: &Operand, checked: &mut Checked) -> Result<usize, Fault> {

@@ -240,7 +240,8 @@ impl<'c> Outputs<'c> {
             }
         };
         let message = format!("`%{shown}` is not a field");
-        Fault::new(CODE, place(1 + digits + len), message).help_if(help)
+        let fault = Fault::new(CODE, place(1 + digits + len), message).help_if(help);
+        Fault { is_unknown_field: true, ..fault }
     }
 
     fn prefix(&self, text: &str) -> Option<(Operand, usize)> {

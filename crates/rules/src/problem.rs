@@ -87,11 +87,13 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     pub(crate) place: Place,
     pub(crate) help: Option<String>,
+    /// The text names a field that does not exist. `skip-if-unknown-filter` allows this fault alone.
+    pub(crate) is_unknown_field: bool,
 }
 
 impl Fault {
     pub(crate) fn new(code: &'static str, place: Place, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), place, help: None }
+        Self { code, message: message.into(), place, help: None, is_unknown_field: false }
     }
 
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
