@@ -132,7 +132,10 @@ pub(super) fn reads(workspace: &Path, homes: &[&Path], tools: &[PathBuf]) -> Opt
 pub(super) fn without(mut places: Vec<PathBuf>, secrets: &[PathBuf]) -> Vec<PathBuf> {
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let secrets: Vec<PathBuf> = secrets.iter().map(real).collect();
-    places.retain(|place| !secrets.iter().any(|secret| real(place).starts_with(secret)));
+    places.retain(|place| {
+        let place = real(place);
+        !secrets.iter().any(|secret| place.starts_with(secret))
+    });
     places
 }
 
