@@ -1,24 +1,24 @@
 //! [`Guard`]: the protection of one agent in the current directory, for `castellan status` and `castellan doctor`. This
 //! module must not know how the result is shown.
 
+mod fault;
 mod plugin;
 
 use std::path::{Path, PathBuf};
 
 use castellan_agents::{
-    AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, SwitchFamily, TRUST_FILE, Trust, Version,
-    hook_trust, inspect, machine_family, needs_trust, question_event, switch_family, tested_versions,
-    uninstall_own_plugin,
+    AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, TRUST_FILE, Trust, Version, hook_trust,
+    inspect, needs_trust, question_event, tested_versions,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
-use castellan_wire::USER_FILES;
 
 use crate::agent_files::{AgentFiles, is_executable};
 use crate::edit::SettingsFile;
 use crate::output::message;
 use crate::registration::{Registration, home_beside, hooks};
 
+pub(crate) use fault::Fault;
 pub(crate) use plugin::OfPlugin;
 
 /// The protection of one agent in the current directory.
@@ -45,113 +45,6 @@ pub(crate) struct Guard {
     pub(crate) untested: Option<Version>,
 }
 
-/// A fault in the protection of an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// No settings register castellan's hook.
-    NotRegistered(AgentId),
-    /// Only a plugin registers castellan's hook, in this file, and the settings do not show that the agent runs it.
-    PluginUnseen(AgentId, PathBuf),
-    /// A settings file cannot be read or parsed, with the reason.
-    Unreadable(PathBuf, String),
-    /// The agent ignores a file that registers hooks, with the reason.
-    Unread(PathBuf, String),
-    /// No hook is registered for these events.
-    Missing(AgentId, Vec<&'static str>),
-    /// The hooks for these events differ from those that castellan writes.
-    Changed(AgentId, Vec<String>),
-    /// The hook's program is not executable.
-    NoProgram(AgentId, String),
-    /// The hook belongs to another home.
-    OtherHome(String),
-    /// The hook finds no home of this user and denies every call.
-    NoHome,
-    /// A setting in this file disables all hooks.
-    SwitchedOff(AgentId, PathBuf, &'static str),
-    /// The agent does not run the hooks for these events, because its user does not trust them as they are.
-    Distrusted(AgentId, Trust, Vec<String>),
-}
-
-impl Fault {
-    /// Reports whether this fault keeps the agent from asking castellan about its calls.
-    pub(crate) fn is_gap(&self) -> bool {
-        match self {
-            Fault::NotRegistered(_)
-            | Fault::PluginUnseen(..)
-            | Fault::Unreadable(..)
-            | Fault::Unread(..)
-            | Fault::NoProgram(..)
-            | Fault::SwitchedOff(..) => true,
-            Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
-            Fault::Changed(agent, events) | Fault::Distrusted(agent, _, events) => {
-                events.iter().any(|event| event == question_event(*agent))
-            }
-            Fault::OtherHome(_) | Fault::NoHome => false,
-        }
-    }
-
-    /// Returns a description for people.
-    pub(crate) fn what(&self) -> String {
-        match self {
-            Fault::NotRegistered(_) => "no settings of it register castellan's hook".to_owned(),
-            Fault::PluginUnseen(agent, file) => {
-                let (title, file) = (agent.title(), file.display());
-                format!("castellan cannot see if {title} runs the hooks of its plugin, `{file}`")
-            }
-            Fault::Unreadable(file, why) => format!("`{}`: {why}", file.display()),
-            Fault::Unread(file, why) => format!("{} is not read: {why}", file.display()),
-            Fault::Missing(_, events) => format!("no hook for {}", events.join(", ")),
-            Fault::Changed(_, events) => format!("the hook for {} was changed", events.join(", ")),
-            Fault::NoProgram(_, program) => format!("`{program}` is missing or not executable"),
-            Fault::OtherHome(home) => format!("its calls go to another home, {home}"),
-            Fault::NoHome => {
-                let files = USER_FILES.join("` and `");
-                format!("its calls are denied: `{files}` name no home directory for this user")
-            }
-            Fault::SwitchedOff(_, file, switch) => {
-                format!("`{}` has `{switch}`, which switches castellan's hooks off", file.display())
-            }
-            Fault::Distrusted(_, trust, events) => {
-                let why = match trust {
-                    Trust::Disabled => "castellan's hook is switched off in `/hooks`",
-                    Trust::Changed => "castellan's hook is not the one that was trusted in `/hooks`",
-                    Trust::Untrusted | Trust::Trusted => "castellan's hook is not trusted in `/hooks`",
-                };
-                format!("{why}, so not run: {}", events.join(", "))
-            }
-        }
-    }
-
-    pub(crate) fn remedy(&self) -> String {
-        match self {
-            Fault::PluginUnseen(agent, _) => match uninstall_own_plugin(*agent) {
-                Some(uninstall) => format!("{uninstall}, then castellan install {}", agent.word()),
-                None => format!("castellan install {}", agent.word()),
-            },
-            Fault::NotRegistered(agent)
-            | Fault::Missing(agent, _)
-            | Fault::Changed(agent, _)
-            | Fault::NoProgram(agent, _) => format!("castellan install {}", agent.word()),
-            Fault::Unreadable(..) => "mend the file, then castellan install".to_owned(),
-            Fault::Unread(..) => "mend the file".to_owned(),
-            Fault::OtherHome(home) => format!("castellan --home {home} doctor"),
-            Fault::NoHome => "as root: `getent passwd USER >> /etc/castellan/passwd`".to_owned(),
-            Fault::SwitchedOff(agent, ..) => match switch_family(*agent) {
-                SwitchFamily::Feature => "set `hooks = true` in `[features]`".to_owned(),
-                SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => {
-                    let is_managed = machine_family(*agent).is_some();
-                    let or = if is_managed { ", or sudo castellan install --managed" } else { "" };
-                    format!("remove it{or}")
-                }
-            },
-            Fault::Distrusted(agent, Trust::Disabled, _) => {
-                format!("start {}, open /hooks, switch it on", agent.word())
-            }
-            Fault::Distrusted(agent, ..) => format!("start {}, open /hooks, trust castellan's", agent.word()),
-        }
-    }
-}
-
 impl Guard {
     /// Inspects the protection of an agent that this user would start in the current directory.
     pub(crate) fn of(agent: AgentId, layout: &Layout) -> anyhow::Result<Guard> {
@@ -175,10 +68,10 @@ impl Guard {
         };
         let for_user = !found.ours.is_empty();
         if for_user {
-            faults.extend(of_user(&files, &found, layout));
+            faults.extend(of_user(&files, &found, &settings, layout));
         }
         let plugin = OfPlugin::of(&settings);
-        faults.extend(plugin.iter().flat_map(|plugin| plugin.faults(agent, layout)));
+        faults.extend(plugin.iter().flat_map(|plugin| plugin.faults(agent, &settings, layout)));
         let is_by_plugin = plugin.as_ref().is_some_and(|plugin| plugin.is_on);
         if (for_user || files.is_present()) && !for_machine {
             let off = settings.switched_off().into_iter();
@@ -238,7 +131,7 @@ impl Guard {
     }
 }
 
-/// Reports whether the machine's settings register hooks that nobody can disable.
+/// Reports whether the machine's settings register castellan's hooks so that nobody can disable them.
 fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> bool {
     let Some(registration) = Registration::of_machine(agent) else { return false };
     let file = registration.file.clone();
@@ -260,10 +153,19 @@ fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> 
         faults.push(Fault::Unread(file, why));
         return false;
     }
-    let missing: Vec<&str> = programs.filter(|program| !is_executable(Path::new(program))).collect();
-    let is_whole = missing.is_empty();
-    faults.extend(missing.into_iter().map(|program| Fault::NoProgram(agent, program.to_owned())));
+    let of_programs: Vec<Fault> =
+        programs.filter_map(|program| of_program(agent, program, settings)).collect();
+    let is_whole = of_programs.is_empty();
+    faults.extend(of_programs);
     is_whole
+}
+
+/// Returns a fault if the program of a hook is missing, or is not castellan's own.
+fn of_program(agent: AgentId, program: &str, settings: &HookSettings) -> Option<Fault> {
+    if !is_executable(Path::new(program)) {
+        return Some(Fault::NoProgram(agent, program.to_owned()));
+    }
+    (!settings.is_own_program(program)).then(|| Fault::OtherProgram(agent, program.to_owned()))
 }
 
 fn inspected(agent: AgentId, file: &Path) -> Result<Inspection, String> {
@@ -272,7 +174,7 @@ fn inspected(agent: AgentId, file: &Path) -> Result<Inspection, String> {
 }
 
 /// Returns the faults of the hooks in the user's settings.
-fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault> {
+fn of_user(files: &AgentFiles, found: &Inspection, settings: &HookSettings, layout: &Layout) -> Vec<Fault> {
     let agent = files.agent;
     let mut faults = Vec::new();
     if !found.missing.is_empty() {
@@ -285,9 +187,7 @@ fn of_user(files: &AgentFiles, found: &Inspection, layout: &Layout) -> Vec<Fault
     }
     for hook in hooks(found) {
         faults.extend(elsewhere(&hook, layout));
-        if !is_executable(Path::new(&hook.program)) {
-            faults.push(Fault::NoProgram(agent, hook.program));
-        }
+        faults.extend(of_program(agent, &hook.program, settings));
     }
     faults.extend(found.ignored.clone().map(|why| Fault::Unread(files.settings.clone(), why)));
     if needs_trust(agent) {

@@ -1,12 +1,11 @@
 //! [`OfPlugin`]: the hooks of castellan's own plugin for an agent. This module must not know other registrations.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use castellan_agents::{AgentId, HookCommand, uninstall_own_plugin};
 use castellan_daemon::{HookSettings, Layout};
 
-use super::{Fault, elsewhere};
-use crate::agent_files::is_executable;
+use super::{Fault, elsewhere, of_program};
 
 /// The question hook of castellan's own plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +27,9 @@ impl OfPlugin {
     }
 
     /// Returns the faults of the hook.
-    pub(super) fn faults(&self, agent: AgentId, layout: &Layout) -> Vec<Fault> {
-        let program = &self.hook.program;
-        let missing = (!is_executable(Path::new(program))).then(|| Fault::NoProgram(agent, program.clone()));
-        elsewhere(&self.hook, layout).into_iter().chain(missing).collect()
+    pub(super) fn faults(&self, agent: AgentId, settings: &HookSettings, layout: &Layout) -> Vec<Fault> {
+        let program = of_program(agent, &self.hook.program, settings);
+        elsewhere(&self.hook, layout).into_iter().chain(program).collect()
     }
 
     /// Says that the plugin stays, for `castellan uninstall`.

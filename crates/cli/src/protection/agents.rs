@@ -55,6 +55,7 @@ fn check(title: &str, fault: &Fault) -> Check {
         | Fault::Missing(..)
         | Fault::Changed(..)
         | Fault::NoProgram(..)
+        | Fault::OtherProgram(..)
         | Fault::NoHome
         | Fault::SwitchedOff(..)
         | Fault::Distrusted(..) => Check::bad(title, fault.what(), fault.remedy()),

@@ -233,6 +233,32 @@ const BROKEN: &[(&str, Break, &str, bool)] = &[
         true,
     ),
     (
+        "a program that only has the hook's name",
+        |home, sound| {
+            let hook = home.path("castellan-hook").display().to_string();
+            home.write("castellan-hook", format!("#!/bin/sh\ntouch {hook}.started\n"));
+            set_mode(&home.path("castellan-hook"), 0o755);
+            let own = home.bin().join("castellan-hook").display().to_string();
+            home.write(SETTINGS, sound.replace(&own, &hook));
+        },
+        "`ROOT/castellan-hook` is not the hook of this castellan",
+        true,
+    ),
+    (
+        "a program of the hook's size",
+        |home, sound| {
+            let mut bytes = std::fs::read(home.bin().join("castellan-hook")).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            home.write("castellan-hook", bytes);
+            set_mode(&home.path("castellan-hook"), 0o755);
+            let hook = home.path("castellan-hook").display().to_string();
+            let own = home.bin().join("castellan-hook").display().to_string();
+            home.write(SETTINGS, sound.replace(&own, &hook));
+        },
+        "is not the hook of this castellan",
+        true,
+    ),
+    (
         "no hook for questions",
         |home, sound| home.write(SETTINGS, sound.replace("\"PreToolUse\"", "\"Elsewhere\"")),
         "no hook for PreToolUse",
@@ -274,7 +300,11 @@ fn status_and_doctor_tell_the_same_of_a_broken_guard() {
         if code != Some(1) || !found.iter().any(|(outcome, _, what)| outcome == "bad" && reported(what)) {
             wrong.push(format!("{name}: doctor: {code:?} {found:?}"));
         }
-        let status: Json = serde_json::from_str(&home.run(&["status", "--json"]).stdout).unwrap();
+        let status = home.run(&["status", "--json"]);
+        if status.code != Some(1) || home.path("castellan-hook.started").exists() {
+            wrong.push(format!("{name}: status has {:?}, or the false hook was started", status.code));
+        }
+        let status: Json = serde_json::from_str(&status.stdout).unwrap();
         let of_claude = &status["agents"][0];
         let shown = home.run(&["status"]).stdout;
         let word = if *is_gap { "not guarded: " } else { "guarded, but " };

@@ -143,7 +143,7 @@ impl Home {
     }
 
     fn root_line(&self, arguments: &[&str]) -> Vec<String> {
-        self.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n");
+        self.write("etc/passwd", format!("root:x:0:0::{}:/bin/sh\n", self.user().display()));
         let mut line = vec!["unshare", "--mount"];
         if !rustix::process::geteuid().is_root() {
             line.push("--map-root-user");

@@ -1,5 +1,7 @@
 //! `castellan install --managed`, as root with a private `/etc`, and as another user.
 
+use serde_json::{Value as Json, json};
+
 use crate::home::{Done, Home};
 
 const CLAUDE: &str = "etc/claude-code/managed-settings.d/50-castellan.json";
@@ -110,4 +112,33 @@ fn without_root_it_says_what_to_run_and_changes_nothing() {
     check(&["install", "--managed"], "register for the whole machine", "install --managed");
     check(&["install", "--managed", "codex"], "register for the whole machine", "install --managed");
     check(&["uninstall", "--managed"], "undo this for the whole machine", "uninstall --managed");
+}
+
+/// Returns the exit code of `castellan status` and what it says of Claude Code.
+fn claude(home: &Home) -> (Option<i32>, Json) {
+    let done = home.run_as_root(&["status", "--json"]).unwrap();
+    let status: Json = serde_json::from_str(&done.stdout).unwrap();
+    let agents = status["agents"].as_array().unwrap();
+    let of_claude = agents.iter().find(|agent| agent["agent"] == "claude").unwrap().clone();
+    (done.code, of_claude)
+}
+
+#[test]
+fn hooks_of_the_machine_that_are_not_castellans_guard_nobody() {
+    let home = Home::new();
+    if root(&home, &["install", "--managed"]).is_none() {
+        return;
+    }
+    let sound = home.read(CLAUDE);
+    let own = home.bin().join("castellan-hook").display().to_string();
+    let fake = home.path("castellan-hook").display().to_string();
+    home.write("castellan-hook", "#!/bin/sh\n");
+    std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for (text, part) in [(sound.replace(&own, &fake), "is not the hook of this castellan")] {
+        assert_ne!(text, sound);
+        home.write(CLAUDE, &text);
+        let (code, found) = claude(&home);
+        assert_eq!((code, &found["guarded"]), (Some(1), &json!(false)), "{found}");
+        assert!(found["not_run"].to_string().contains(part), "{part}: {found}");
+    }
 }

@@ -40,6 +40,37 @@ fn a_guarded_agent_is_protected() {
     assert_eq!(json_of(&home)["today"]["calls"]["deny"], json!(1));
 }
 
+#[test]
+fn a_copy_of_the_hook_protects() {
+    if real_hook().is_none() {
+        return skipped("`castellan-hook` is not built; build the workspace first");
+    }
+    let home = Home::new();
+    home.run_ok(&["install", "claude"]);
+    const SETTINGS: &str = "user/.claude/settings.json";
+    let (own, sound) = (home.bin().join("castellan-hook"), home.read(SETTINGS));
+    std::fs::create_dir_all(home.path("copies")).unwrap();
+    let at = home.path("copies/castellan-hook");
+    let ways: [(&str, &dyn Fn()); 3] = [
+        ("copy", &|| assert!(std::fs::copy(&own, &at).unwrap() > 0)),
+        ("hard link", &|| std::fs::hard_link(&own, &at).unwrap()),
+        ("link", &|| std::os::unix::fs::symlink(&own, &at).unwrap()),
+    ];
+    home.write(SETTINGS, sound.replace(&own.display().to_string(), &at.display().to_string()));
+    for (name, make) in ways {
+        make();
+        let done = home.run(&["status"]);
+        assert_eq!(done.code, Some(0), "{name}: {done:?}");
+        std::fs::remove_file(&at).unwrap();
+    }
+    // Without a hook of its own, castellan knows no program for its hook.
+    std::fs::copy(&own, &at).unwrap();
+    std::fs::remove_file(&own).unwrap();
+    let done = home.run(&["status"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.stdout.contains("is not the hook of this castellan"), "{done:?}");
+}
+
 /// Sends a call through the hook, as Claude Code does.
 fn ask(home: &Home, command: &str) {
     let payload = json!({

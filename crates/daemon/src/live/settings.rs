@@ -192,6 +192,13 @@ impl HookSettings {
         binding.flat_map(|says| &says.ours).map(|hook| hook.program.as_str())
     }
 
+    /// Reports whether a program is the hook beside this program, or a copy of it. False if there is no hook beside it, and
+    /// for a relative path, which leads elsewhere in another directory.
+    pub fn is_own_program(&self, program: &str) -> bool {
+        let program = Path::new(program);
+        self.own.hook.is_some() && program.is_absolute() && self.own.is_program(program)
+    }
+
     /// Returns foreign hooks that get the same calls, with the files that register them.
     pub fn foreign(&self) -> Vec<(PathBuf, Foreign)> {
         let off = self.plugins_off();

@@ -8,7 +8,7 @@ use castellan_daemon::Layout;
 use super::canary;
 use crate::agent_files::is_executable;
 use crate::check::Check;
-use crate::guard::{Guard, OfPlugin};
+use crate::guard::{Fault, Guard, OfPlugin};
 use crate::output::printable;
 
 /// Returns the checks of an agent after those of its registration, which [`Protection`] has.
@@ -32,7 +32,10 @@ pub(super) fn checks(guard: &Guard, layout: &Layout, trusted_hooks: &[String]) -
     // The daemon of the system answers only the hooks of the user whom it guards.
     let own = rustix::process::geteuid().as_raw();
     let is_guarded = layout.home().system_user().is_none_or(|user| user == own);
-    if let Some(hook) = hook.filter(|hook| is_guarded && is_executable(Path::new(&hook.program))) {
+    // No test call goes through a program that only has the name.
+    let is_other = |program: &str| guard.faults.contains(&Fault::OtherProgram(agent, program.to_owned()));
+    let is_own = |program: &str| is_executable(Path::new(program)) && !is_other(program);
+    if let Some(hook) = hook.filter(|hook| is_guarded && is_own(&hook.program)) {
         checks.push(canary::send(agent, hook));
     }
     checks

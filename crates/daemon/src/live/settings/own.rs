@@ -39,13 +39,17 @@ impl Own {
     }
 
     /// Reports whether this is this daemon's hook program, or a copy of it: a plugin brings its own.
-    fn is_program(&self, program: &Path) -> bool {
+    pub(super) fn is_program(&self, program: &Path) -> bool {
         let Some(hook) = &self.hook else { return true };
         real(program).is_some_and(|found| found == *hook || self.is_copy(&found, hook))
     }
 
     fn is_copy(&self, found: &Path, hook: &Path) -> bool {
         let (Ok(Some(now)), Ok(Some(own))) = (stamp(found), stamp(hook)) else { return false };
+        // A hard link.
+        if now == own {
+            return true;
+        }
         let size = |stamp: Stamp| stamp.2;
         if size(now) != size(own) {
             return false;

@@ -1,0 +1,125 @@
+//! [`Fault`]: a fault in the protection of an agent, with its description and its remedy. It must not know how a fault is
+//! found.
+
+use std::path::PathBuf;
+
+use castellan_agents::{
+    AgentId, SwitchFamily, Trust, machine_family, question_event, switch_family, uninstall_own_plugin,
+};
+use castellan_wire::USER_FILES;
+
+use crate::output::printable;
+
+/// A fault in the protection of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// No settings register castellan's hook.
+    NotRegistered(AgentId),
+    /// Only a plugin registers castellan's hook, in this file, and the settings do not show that the agent runs it.
+    PluginUnseen(AgentId, PathBuf),
+    /// A settings file cannot be read or parsed, with the reason.
+    Unreadable(PathBuf, String),
+    /// The agent ignores a file that registers hooks, with the reason.
+    Unread(PathBuf, String),
+    /// No hook is registered for these events.
+    Missing(AgentId, Vec<&'static str>),
+    /// The hooks for these events differ from those that castellan writes.
+    Changed(AgentId, Vec<String>),
+    /// The hook's program is not executable.
+    NoProgram(AgentId, String),
+    /// The hook's program is neither the hook of this castellan nor a copy of it.
+    OtherProgram(AgentId, String),
+    /// The hook belongs to another home.
+    OtherHome(String),
+    /// The hook finds no home of this user and denies every call.
+    NoHome,
+    /// A setting in this file disables all hooks.
+    SwitchedOff(AgentId, PathBuf, &'static str),
+    /// The agent does not run the hooks for these events, because its user does not trust them as they are.
+    Distrusted(AgentId, Trust, Vec<String>),
+}
+
+impl Fault {
+    /// Reports whether this fault keeps the agent from asking castellan about its calls.
+    pub(crate) fn is_gap(&self) -> bool {
+        match self {
+            Fault::NotRegistered(_)
+            | Fault::PluginUnseen(..)
+            | Fault::Unreadable(..)
+            | Fault::Unread(..)
+            | Fault::NoProgram(..)
+            | Fault::OtherProgram(..)
+            | Fault::SwitchedOff(..) => true,
+            Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
+            Fault::Changed(agent, events) | Fault::Distrusted(agent, _, events) => {
+                events.iter().any(|event| event == question_event(*agent))
+            }
+            Fault::OtherHome(_) | Fault::NoHome => false,
+        }
+    }
+
+    /// Returns a description for people.
+    pub(crate) fn what(&self) -> String {
+        match self {
+            Fault::NotRegistered(_) => "no settings of it register castellan's hook".to_owned(),
+            Fault::PluginUnseen(agent, file) => {
+                let (title, file) = (agent.title(), file.display());
+                format!("castellan cannot see if {title} runs the hooks of its plugin, `{file}`")
+            }
+            Fault::Unreadable(file, why) => format!("`{}`: {why}", file.display()),
+            Fault::Unread(file, why) => format!("{} is not read: {why}", file.display()),
+            Fault::Missing(_, events) => format!("no hook for {}", events.join(", ")),
+            Fault::Changed(_, events) => format!("the hook for {} was changed", events.join(", ")),
+            Fault::NoProgram(_, program) => format!("`{program}` is missing or not executable"),
+            Fault::OtherProgram(_, program) => {
+                format!("`{}` is not the hook of this castellan", printable(program))
+            }
+            Fault::OtherHome(home) => format!("its calls go to another home, {home}"),
+            Fault::NoHome => {
+                let files = USER_FILES.join("` and `");
+                format!("its calls are denied: `{files}` name no home directory for this user")
+            }
+            Fault::SwitchedOff(_, file, switch) => {
+                format!("`{}` has `{switch}`, which switches castellan's hooks off", file.display())
+            }
+            Fault::Distrusted(_, trust, events) => {
+                let why = match trust {
+                    Trust::Disabled => "castellan's hook is switched off in `/hooks`",
+                    Trust::Changed => "castellan's hook is not the one that was trusted in `/hooks`",
+                    Trust::Untrusted | Trust::Trusted => "castellan's hook is not trusted in `/hooks`",
+                };
+                format!("{why}, so not run: {}", events.join(", "))
+            }
+        }
+    }
+
+    pub(crate) fn remedy(&self) -> String {
+        match self {
+            Fault::PluginUnseen(agent, _) => match uninstall_own_plugin(*agent) {
+                Some(uninstall) => format!("{uninstall}, then castellan install {}", agent.word()),
+                None => format!("castellan install {}", agent.word()),
+            },
+            Fault::NotRegistered(agent)
+            | Fault::Missing(agent, _)
+            | Fault::Changed(agent, _)
+            | Fault::NoProgram(agent, _)
+            | Fault::OtherProgram(agent, _) => format!("castellan install {}", agent.word()),
+            Fault::Unreadable(..) => "mend the file, then castellan install".to_owned(),
+            Fault::Unread(..) => "mend the file".to_owned(),
+            Fault::OtherHome(home) => format!("castellan --home {home} doctor"),
+            Fault::NoHome => "as root: `getent passwd USER >> /etc/castellan/passwd`".to_owned(),
+            Fault::SwitchedOff(agent, ..) => match switch_family(*agent) {
+                SwitchFamily::Feature => "set `hooks = true` in `[features]`".to_owned(),
+                SwitchFamily::DisableAllHooks | SwitchFamily::HooksConfig => {
+                    let is_managed = machine_family(*agent).is_some();
+                    let or = if is_managed { ", or sudo castellan install --managed" } else { "" };
+                    format!("remove it{or}")
+                }
+            },
+            Fault::Distrusted(agent, Trust::Disabled, _) => {
+                format!("start {}, open /hooks, switch it on", agent.word())
+            }
+            Fault::Distrusted(agent, ..) => format!("start {}, open /hooks, trust castellan's", agent.word()),
+        }
+    }
+}
