@@ -29,6 +29,8 @@ pub(crate) struct Guard {
     pub(crate) for_user: bool,
     /// True if hooks are registered for the whole machine, so that no repository can disable them.
     pub(crate) for_machine: bool,
+    /// True if those hooks ask this home, so that it judges each call whatever is wrong with the user's hooks.
+    pub(crate) is_by_machine: bool,
     /// The question hook in the user's settings.
     pub(crate) user_hook: Option<HookCommand>,
     /// The hooks in the machine's settings.
@@ -59,6 +61,7 @@ impl Guard {
         let of_machine = Registration::of_machine(agent).filter(|_| for_machine);
         let machine_hooks = of_machine.map(|registration| registration.hooks()).unwrap_or_default();
         faults.extend(machine_hooks.iter().filter_map(|hook| elsewhere(hook, layout)));
+        let is_by_machine = for_machine && !faults.iter().any(Fault::is_gap);
         let found = match inspected(agent, &files.settings) {
             Ok(found) => found,
             Err(why) => {
@@ -87,6 +90,7 @@ impl Guard {
             agent,
             for_user,
             for_machine,
+            is_by_machine,
             machine_hooks,
             plugin,
             user_hook: user_hook.and_then(|ours| HookCommand::of_argv(&ours.argv)),
@@ -106,7 +110,7 @@ impl Guard {
 
     /// Returns the fault that keeps the agent from asking castellan about its calls; `None` if the agent asks.
     pub(crate) fn gap(&self) -> Option<&Fault> {
-        self.faults.first().filter(|fault| fault.is_gap() && !self.for_machine)
+        self.faults.first().filter(|fault| fault.is_gap() && !self.is_by_machine)
     }
 
     /// Reports whether the agent is on this machine, or castellan is registered for it.

@@ -49,12 +49,14 @@ impl Fault {
             | Fault::Unread(..)
             | Fault::NoProgram(..)
             | Fault::OtherProgram(..)
+            | Fault::OtherHome(_)
             | Fault::SwitchedOff(..) => true,
             Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
             Fault::Changed(agent, events) | Fault::Distrusted(agent, _, events) => {
                 events.iter().any(|event| event == question_event(*agent))
             }
-            Fault::OtherHome(_) | Fault::NoHome => false,
+            // Such a hook denies every call.
+            Fault::NoHome => false,
         }
     }
 

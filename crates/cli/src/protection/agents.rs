@@ -29,7 +29,7 @@ fn registered(guard: &Guard) -> Vec<Check> {
     let mut checks: Vec<Check> = guard.faults.iter().map(|fault| check(title, fault)).collect();
     // The hooks of the machine judge each call, whatever is wrong with the user's.
     for (check, fault) in checks.iter_mut().zip(&guard.faults) {
-        if guard.for_machine && *fault != Fault::NoHome {
+        if guard.is_by_machine && *fault != Fault::NoHome {
             check.outcome = check.outcome.min(Outcome::Doubtful);
         }
     }
@@ -47,15 +47,15 @@ fn registered(guard: &Guard) -> Vec<Check> {
 fn check(title: &str, fault: &Fault) -> Check {
     match fault {
         Fault::NotRegistered(_) => Check::bad(title, "is on this machine and not guarded", fault.remedy()),
-        Fault::PluginUnseen(..) => Check::doubtful(title, fault.what(), fault.remedy()),
-        Fault::OtherHome(_) => Check::doubtful(title, fault.what(), fault.remedy()),
         Fault::Distrusted(..) if !fault.is_gap() => Check::doubtful(title, fault.what(), fault.remedy()),
-        Fault::Unreadable(..)
+        Fault::PluginUnseen(..)
+        | Fault::Unreadable(..)
         | Fault::Unread(..)
         | Fault::Missing(..)
         | Fault::Changed(..)
         | Fault::NoProgram(..)
         | Fault::OtherProgram(..)
+        | Fault::OtherHome(_)
         | Fault::NoHome
         | Fault::SwitchedOff(..)
         | Fault::Distrusted(..) => Check::bad(title, fault.what(), fault.remedy()),

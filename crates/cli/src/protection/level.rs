@@ -22,12 +22,18 @@ impl GuardLevel {
     pub(super) fn of(guards: &[Guard], status: Option<&StatusReport>) -> Option<GuardLevel> {
         let guarded = || guards.iter().filter(|guard| guard.is_guarded());
         guarded().next()?;
-        Some(match status {
+        let daemon = match status {
             Some(status) if status.system.is_some() => GuardLevel::OwnUser,
             Some(status) if status.requires_sandbox => GuardLevel::Sandboxed,
-            Some(_) | None if guarded().all(|guard| guard.for_machine) => GuardLevel::ManagedHooks,
-            Some(_) | None => GuardLevel::Hooks,
-        })
+            Some(_) | None => GuardLevel::ManagedHooks,
+        };
+        Some(daemon.limited(guarded().all(|guard| guard.is_by_machine)))
+    }
+
+    /// Limits the level to hooks unless the machine's settings guard every agent: a daemon of another user, or one that
+    /// requires a sandbox, judges only an agent that asks.
+    fn limited(self, by_machine: bool) -> GuardLevel {
+        if by_machine { self } else { self.min(GuardLevel::Hooks) }
     }
 
     /// Returns the words for people.
@@ -47,6 +53,21 @@ impl GuardLevel {
             GuardLevel::ManagedHooks => "managed_hooks",
             GuardLevel::Sandboxed => "sandboxed",
             GuardLevel::OwnUser => "own_user",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_with_hooks_of_its_user_only_limits_the_level() {
+        use GuardLevel::{Hooks, ManagedHooks, OwnUser, Sandboxed};
+
+        for level in [ManagedHooks, Sandboxed, OwnUser] {
+            assert_eq!(level.limited(true), level);
+            assert_eq!(level.limited(false), Hooks, "{level:?}");
         }
     }
 }

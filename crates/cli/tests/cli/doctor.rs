@@ -259,6 +259,24 @@ const BROKEN: &[(&str, Break, &str, bool)] = &[
         true,
     ),
     (
+        "the hook of another home",
+        |home, sound| {
+            let own = home.castellan_home().display().to_string();
+            home.write(SETTINGS, sound.replace(&own, &home.path("other").display().to_string()));
+        },
+        "its calls go to another home, ROOT/other",
+        true,
+    ),
+    (
+        "one hook of another home",
+        |home, sound| {
+            let own = home.castellan_home().display().to_string();
+            home.write(SETTINGS, sound.replacen(&own, &home.path("other").display().to_string(), 1));
+        },
+        "its calls go to another home, ROOT/other",
+        true,
+    ),
+    (
         "no hook for questions",
         |home, sound| home.write(SETTINGS, sound.replace("\"PreToolUse\"", "\"Elsewhere\"")),
         "no hook for PreToolUse",

@@ -124,7 +124,24 @@ fn claude(home: &Home) -> (Option<i32>, Json) {
 }
 
 #[test]
-fn hooks_of_the_machine_that_are_not_castellans_guard_nobody() {
+fn hooks_of_the_machine_hold_whatever_the_users_ask() {
+    let home = Home::new();
+    if root(&home, &["install", "--managed"]).is_none() {
+        return;
+    }
+    let (code, sound) = claude(&home);
+    assert_eq!((code, &sound["guarded"], &sound["faults"]), (Some(0), &json!(true), &json!([])), "{sound}");
+    let other = home.path("other").display().to_string();
+    let printed = home.run_ok(&["--home", &other, "install", "claude", "--print"]);
+    home.write("user/.claude/settings.json", &printed[printed.find('{').unwrap()..]);
+    let (code, found) = claude(&home);
+    let faults = found["faults"].to_string();
+    assert_eq!((code, &found["guarded"]), (Some(0), &json!(true)), "{found}");
+    assert!(faults.contains("its calls go to another home"), "{found}");
+}
+
+#[test]
+fn hooks_of_the_machine_that_are_not_castellans_or_ask_another_home_guard_nobody() {
     let home = Home::new();
     if root(&home, &["install", "--managed"]).is_none() {
         return;
@@ -134,7 +151,11 @@ fn hooks_of_the_machine_that_are_not_castellans_guard_nobody() {
     let fake = home.path("castellan-hook").display().to_string();
     home.write("castellan-hook", "#!/bin/sh\n");
     std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    for (text, part) in [(sound.replace(&own, &fake), "is not the hook of this castellan")] {
+    let other = home.path("other").display().to_string();
+    for (text, part) in [
+        (sound.replace(&own, &fake), "is not the hook of this castellan"),
+        (sound.replace("\"own\"", &json!(other).to_string()), "its calls go to another home"),
+    ] {
         assert_ne!(text, sound);
         home.write(CLAUDE, &text);
         let (code, found) = claude(&home);
