@@ -6,6 +6,7 @@ mod plugin;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use castellan_agents::{
     AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, TRUST_FILE, Trust, Version, hook_trust,
     inspect, needs_trust, question_event, tested_versions,
@@ -111,6 +112,16 @@ impl Guard {
     /// Returns the fault that keeps the agent from asking castellan about its calls; `None` if the agent asks.
     pub(crate) fn gap(&self) -> Option<&Fault> {
         self.faults.first().filter(|fault| fault.is_gap() && !self.is_by_machine)
+    }
+
+    /// Fails if a hook of the agent is another program, or asks another home: then somebody else judges its calls. An earlier
+    /// program of this user may have written such a hook.
+    pub(crate) fn require_own(&self) -> anyhow::Result<()> {
+        let is_other = |fault: &&Fault| matches!(fault, Fault::OtherProgram(..) | Fault::OtherHome(_));
+        match self.faults.iter().find(is_other) {
+            None => Ok(()),
+            Some(fault) => bail!("{}: {}: {}", self.agent.title(), fault.what(), fault.remedy()),
+        }
     }
 
     /// Reports whether the agent is on this machine, or castellan is registered for it.

@@ -50,6 +50,7 @@ use self::sums::SessionSums;
 use self::transcripts::Transcripts;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::guard::Guard;
 use crate::limits::STREAM_END_TIME;
 use crate::random::random_id;
 use crate::sandbox::Prepared;
@@ -103,6 +104,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     platform::check_runs()?;
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
+    Guard::of(program.agent, &layout)?.require_own()?;
     starting::ensure(layout.home(), &client)?;
     let in_force = client.sandbox()?;
     let is_sandboxed = options.sandbox || in_force.mode != SandboxMode::Off.as_str();

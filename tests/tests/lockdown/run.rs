@@ -105,6 +105,37 @@ fn the_exit_code_is_the_agents() -> Result<()> {
 }
 
 #[test]
+fn no_agent_starts_whose_hooks_are_not_castellans() -> Result<()> {
+    let rig = Rig::new("touch started")?;
+    let printed = rig.home.run_castellan(&["install", "claude", "--print"])?.stdout;
+    let fake = rig.file("castellan-hook");
+    rig.home.write(&fake, "#!/bin/sh\n")?;
+    fs::set_permissions(&fake, Permissions::from_mode(0o755))?;
+    let [hook, home] = [rig.home.bin().join("castellan-hook"), rig.home.castellan()];
+    let settings = rig.home.user().join(".claude/settings.json");
+    for (own, other, message) in [
+        (hook, fake, "is not the hook of this castellan"),
+        (home, rig.file("other"), "its calls go to another home, "),
+    ] {
+        let [own, other] = [own, other].map(|path| path.display().to_string());
+        ensure!(printed.contains(&own), "{printed}");
+        // One hook beside castellan's own is enough.
+        for text in [printed.replace(&own, &other), printed.replacen(&own, &other, 1)] {
+            rig.home.write(&settings, &text)?;
+            for options in [&[][..], &["--own-settings"], &["--profile", "observer"]] {
+                let done = rig.run(options, STREAM)?;
+                ensure!(done.code == Some(125) && done.stderr.contains(message), "{options:?}: {done:?}");
+                ensure!(!rig.file("started").exists(), "the agent has started");
+            }
+        }
+    }
+    rig.home.write(&settings, &printed)?;
+    let done = rig.run(&[], STREAM)?;
+    ensure!(done.code == Some(0) && rig.file("started").exists(), "{done:?}");
+    Ok(())
+}
+
+#[test]
 fn no_agent_starts_where_castellan_cannot_guard_it() -> Result<()> {
     let rig = Rig::without_daemon("touch started")?;
     let check = |options: &[&str], arguments: &[&str], expected: i32, message: &str| -> Result<()> {

@@ -80,6 +80,26 @@ fn a_run_without_a_person_leaves_its_log_and_nothing_else() -> Result<()> {
 
 /// An earlier step of the job can write the settings.
 #[test]
+fn a_hook_of_another_home_starts_no_agent() -> Result<()> {
+    let rig = Rig::new("version = 1\n", "fine", "touch started")?;
+    let printed = rig.home.run_castellan(&["install", "claude", "--print"])?.stdout;
+    let own = rig.home.castellan().display().to_string();
+    assert!(printed.contains(&own), "{printed}");
+    let other = rig.home.workspace().join("other").display().to_string();
+    // One of the hooks is enough.
+    let settings = [printed.replace(&own, &other), printed.replacen(&own, &other, 1)];
+    for settings in settings {
+        rig.home.write(&rig.settings(), &settings)?;
+        let done = rig.run(&["-p", "go"])?;
+        assert_eq!(done.code, Some(125), "{done:?}");
+        assert!(done.stderr.contains("Claude Code: its calls go to another home, "), "{done:?}");
+        assert!(!rig.home.workspace().join("started").exists());
+        assert_eq!(fs::read_to_string(rig.settings())?, settings);
+    }
+    Ok(())
+}
+
+#[test]
 fn a_hook_that_only_has_the_name_starts_no_agent() -> Result<()> {
     let rig = Rig::new("version = 1\n", "fine", "touch started")?;
     let printed = rig.home.run_castellan(&["install", "claude", "--print"])?.stdout;

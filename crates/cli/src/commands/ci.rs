@@ -101,8 +101,9 @@ fn registered(
 ) -> anyhow::Result<Exit> {
     let hook = hook(layout)?;
     let registration = Registration::of_user(&AgentFiles::of_environment(agent)?);
-    require_own(&registration, &hook, agent)?;
-    let is_added = if Guard::of(agent, layout)?.is_guarded() {
+    let guard = Guard::of(agent, layout)?;
+    guard.require_own()?;
+    let is_added = if guard.is_guarded() {
         false
     } else {
         if registration.leads_elsewhere(&hook)? {
@@ -129,21 +130,6 @@ fn registered(
     ended
 }
 
-/// Fails if a hook in the user's settings is another program: an earlier step of the job may have written it.
-fn require_own(registration: &Registration, own: &HookCommand, agent: AgentId) -> anyhow::Result<()> {
-    let real = |program: &str| Path::new(program).canonicalize().ok();
-    let is_other = |hook: &HookCommand| real(&hook.program).is_none_or(|of| Some(of) != real(&own.program));
-    match registration.hooks().into_iter().find(is_other) {
-        None => Ok(()),
-        Some(other) => bail!(
-            "`{}` in the settings of {} is not the hook of this castellan: castellan install {}",
-            output::printable(&other.program),
-            agent.title(),
-            agent.word()
-        ),
-    }
-}
-
 /// Returns the hook for the user's settings.
 fn hook(layout: &Layout) -> anyhow::Result<HookCommand> {
     let text = |path: &Path| {
@@ -162,13 +148,11 @@ fn check(agent: AgentId, layout: &Layout, client: &ControlClient) -> anyhow::Res
         bail!("castellan is paused: castellan resume");
     }
     let guard = Guard::of(agent, layout)?;
+    guard.require_own()?;
     if !guard.is_guarded() {
         let gap = guard.gap().map(Fault::what).unwrap_or_default();
         let remedy = guard.gap().map(Fault::remedy).unwrap_or_default();
         bail!("{} does not ask castellan: {gap}: {remedy}", agent.title());
-    }
-    if let Some(fault) = guard.faults.iter().find(|fault| matches!(fault, Fault::OtherHome(_))) {
-        bail!("{} asks another castellan: {}: {}", agent.title(), fault.what(), fault.remedy());
     }
     Ok(())
 }
