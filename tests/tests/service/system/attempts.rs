@@ -1,0 +1,132 @@
+//! An agent's own code tries to get rid of its guard, to take its place, and to see what is another user's.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+
+use anyhow::{Result, ensure};
+use castellan_tests::machine::{ONE, TWO};
+use rustix::process::{Signal, kill_process};
+
+use super::check_failed;
+use super::rig::{self, Rig};
+
+#[test]
+fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");
+    let pid = rig.daemon_pid(ONE)?;
+    let (number, bin) = (pid.as_raw_nonzero(), rig.machine.home.bin().display().to_string());
+    let run = format!("/run/castellan/{ONE}");
+    let state = format!("/var/lib/castellan/{ONE}");
+    for text in [
+        format!("kill -9 {number}"),
+        format!("kill -STOP {number}"),
+        format!("cat /proc/{number}/environ"),
+        format!("head -c 1 /proc/{number}/mem"),
+        format!("ls /proc/{number}/fd"),
+        format!("rm -f {run}/hook.sock; test ! -e {run}/hook.sock"),
+        format!("mv {run} {run}.old"),
+        format!("touch {run}/x"),
+        "touch /run/castellan/x".to_owned(),
+        format!("ln -s /tmp /var/lib/castellan/{ONE}.x"),
+        format!("ls {state}"),
+        format!("cat {state}/state/log/*"),
+        format!("rm -rf {state}; test ! -e {state}"),
+        format!("mv {state} {state}.old"),
+        // The programs of the guard.
+        format!("cat {bin}/castellan-reader"),
+        // The same daemon again, as the agent's user.
+        format!("'{bin}/castellan' daemon --home {state}"),
+        format!("'{bin}/castellan' --home {state} stop"),
+        format!("'{bin}/castellan' --home {state} restart"),
+        format!("'{bin}/castellan' --home {state} mode monitor"),
+        format!("'{bin}/castellan' --home {state} profile autonomous"),
+        format!("'{bin}/castellan' --home {state} pause 10m"),
+        format!("'{bin}/castellan' --home {state} config set default allow --yes"),
+        format!("'{bin}/castellan' uninstall --managed"),
+    ] {
+        check_failed(&text, &rig.code(ONE, &text)?)?;
+    }
+    // A person of this user neither.
+    for words in [
+        &["mode", "monitor"][..],
+        &["profile", "autonomous"],
+        &["pause", "10m"],
+        &["config", "set", "default", "allow", "--yes"],
+    ] {
+        let done = rig.person(ONE, words)?;
+        ensure!(done.code.is_some_and(|code| code != 0), "{words:?}: {done:?}");
+    }
+    assert_eq!(rig.daemon_pid(ONE)?, pid);
+    assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");
+    let status = rig.status(ONE)?;
+    assert_eq!((&status["mode"], &status["pause"]), (&"enforce".into(), &serde_json::Value::Null));
+    let verified = rig.administer_for(ONE, &["log", "verify"])?;
+    ensure!(verified.code == Some(0), "{verified:?}");
+    Ok(())
+}
+
+#[test]
+fn a_user_sees_nothing_of_another_one() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    // A person cannot lift an ask of the organisation.
+    rig.configure(TWO, "version = 1\nask_wait = 300\nask = [\"Bash(echo curious)\"]\n")?;
+    let waiting = rig.start_ask(TWO, "echo curious")?;
+    let id = rig.pending(TWO)?;
+    let home = format!("/var/lib/castellan/{TWO}");
+    for words in [
+        &["--home", &home, "status"][..],
+        &["--home", &home, "pending"],
+        &["--home", &home, "log"],
+        &["--home", &home, "why", &id],
+        &["--home", &home, "approve", &id, "--yes"],
+        &["--home", &home, "halt", "--all"],
+    ] {
+        let done = rig.castellan(ONE, words)?;
+        check_failed(&words.join(" "), &done)?;
+        ensure!(!format!("{}{}", done.stdout, done.stderr).contains("curious"), "{done:?}");
+    }
+    // The same id at the own daemon.
+    check_failed("approve", &rig.castellan(ONE, &["approve", &id, "--yes"])?)?;
+    // Code of the call's own user is no person.
+    check_failed("approve", &rig.castellan(TWO, &["approve", &id, "--yes"])?)?;
+    assert_eq!(rig.pending(TWO)?, id);
+    let approved = rig.person(TWO, &["approve", &id, "--yes"])?;
+    ensure!(approved.code == Some(0), "{approved:?}");
+    let done = waiting.finish(rig::LIMIT)?;
+    assert_eq!(castellan_tests::hook::understood(&done), "allow", "{done:?}");
+    // Another user's hook reaches the daemon's socket, and gets no answer.
+    let hook = rig.machine.home.bin().join("castellan-hook").display().to_string();
+    let words =
+        [&hook, "--agent", "claude", "--event", "PreToolUse", "--home", &home].map(|word| word.to_owned());
+    let payload = castellan_tests::hook::bash("echo fine").to_string();
+    let done = rig.machine.run_as(ONE, &words, &payload)?;
+    assert_eq!(castellan_tests::hook::understood(&done), "deny", "{done:?}");
+    Ok(())
+}
+
+#[test]
+fn a_hook_accepts_no_answer_of_another_user() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    let pid = rig.daemon_pid(ONE)?;
+    kill_process(pid, Signal::KILL)?;
+    ensure!(castellan_tests::wait::ended(pid, rig::LIMIT)?, "the daemon does not end");
+    let (answer, told) = rig.ask(ONE, "echo fine")?;
+    assert_eq!(answer, "deny");
+    ensure!(told.contains("the daemon of this machine does not run"), "{told}");
+    ensure!(rig.daemon_pid(ONE).is_err(), "a hook has started the daemon");
+    // Somebody has given the folder of sockets away.
+    let run = rig.run_of(ONE)?;
+    let _was_there = fs::remove_file(run.join("hook.sock"));
+    let listener = castellan_wire::bind(&run.join("hook.sock"))?;
+    fs::set_permissions(run.join("hook.sock"), Permissions::from_mode(0o666))?;
+    let (answer, told) = rig.ask(ONE, "echo fine")?;
+    assert_eq!(answer, "deny");
+    ensure!(told.contains("another program listens in the place of its daemon"), "{told}");
+    drop(listener);
+    chown(&run, Some(ONE), Some(ONE))?;
+    let (answer, told) = rig.ask(ONE, "echo fine")?;
+    assert_eq!(answer, "deny");
+    ensure!(told.contains("another program listens in the place of its daemon"), "{told}");
+    Ok(())
+}
