@@ -43,11 +43,12 @@ use crate::layout::Layout;
 use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, PASSWORD_TIME};
 use crate::live::unguarded;
 use crate::peers::Peers;
-use crate::platform::peer_of;
+use crate::platform::{Peer as Credentials, peer_of};
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
 use crate::process::Process;
 use crate::record;
+use crate::refusals::Refusals;
 use crate::secret::{Account, SecretError, Secrets};
 use crate::sight;
 use crate::sockets::Socket;
@@ -86,6 +87,8 @@ pub(crate) struct ControlServer {
     pub(crate) signals: Sender<Signal>,
     pub(crate) started: Instant,
     pub(crate) connections: Connections,
+    /// Rejections of other users.
+    pub(crate) strangers: Refusals,
     /// Held during a decision about a workspace, so that only one copy of its files is made at a time.
     pub(crate) deciding: Mutex<()>,
     /// Held while the mode is changed.
@@ -126,10 +129,12 @@ impl ControlServer {
                     continue;
                 }
             };
+            // Before a thread starts for it.
+            let Some(peer) = self.permitted_peer(&stream) else { continue };
             let (server, socket) = (Arc::clone(self), Arc::clone(socket));
             // Without a thread, the client sees the end of the connection.
             let _ = std::thread::Builder::new().name("control".into()).spawn(move || {
-                match server.answer(&stream, &socket).unwrap_or(Answered::Done) {
+                match server.answer(&stream, &peer, &socket).unwrap_or(Answered::Done) {
                     Answered::Done => {}
                     Answered::SentNothing => socket.keep(stream),
                     Answered::HandsOver => server.hand_over(stream),
@@ -138,16 +143,24 @@ impl ControlServer {
         }
     }
 
+    /// Returns the connecting process if its user may make requests. Another user's is recorded.
+    fn permitted_peer(&self, stream: &UnixStream) -> Option<Credentials> {
+        let peer = peer_of(stream).ok()?;
+        if system::may_control(peer.user) {
+            return Some(peer);
+        }
+        let why = "another user's process tried to connect for control";
+        if let Some(text) = self.strangers.text(why, Instant::now()) {
+            self.judge.fail("peer", &text);
+        }
+        None
+    }
+
     /// Answers one request. `None` if none could be read.
-    fn answer(&self, stream: &UnixStream, socket: &Socket) -> Option<Answered> {
-        let credentials = peer_of(stream).ok()?;
+    fn answer(&self, stream: &UnixStream, credentials: &Credentials, socket: &Socket) -> Option<Answered> {
         let pid = credentials.pid;
         // Read before any wait: the process id could be reused.
         let started = Process::read(pid).map_or(0, |process| process.started);
-        if !system::may_control(credentials.user) {
-            self.judge.fail("peer", "another user's process tried to connect for control");
-            return None;
-        }
         let silent = self.connections.admit(stream)?;
         let mut frame = Timed::new(stream, FRAME_TIME);
         if !socket.has_sent(stream, FRAME_TIME) {

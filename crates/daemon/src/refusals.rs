@@ -18,8 +18,16 @@ struct Inner {
 }
 
 impl Refusals {
-    /// Counts a rejection at `now`. If it is to be recorded, returns the number of unrecorded ones before it.
-    pub(crate) fn count(&self, now: Instant) -> Option<u64> {
+    /// Counts a rejection at `now`. If it is to be recorded, returns the text of the record, with the number of unrecorded
+    /// ones before it.
+    pub(crate) fn text(&self, why: &str, now: Instant) -> Option<String> {
+        match self.count(now)? {
+            0 => Some(why.to_owned()),
+            unrecorded => Some(format!("{why} ({unrecorded} more since the last record)")),
+        }
+    }
+
+    fn count(&self, now: Instant) -> Option<u64> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let recent =
             inner.recorded.is_some_and(|last| now.saturating_duration_since(last) < REFUSAL_RECORDS_EVERY);
@@ -45,5 +53,9 @@ mod tests {
         }
         assert_eq!(refusals.count(start + REFUSAL_RECORDS_EVERY), Some(100));
         assert_eq!(refusals.count(start + 2 * REFUSAL_RECORDS_EVERY), Some(0));
+        assert_eq!(refusals.text("x", start + 2 * REFUSAL_RECORDS_EVERY), None);
+        let next = refusals.text("x", start + 3 * REFUSAL_RECORDS_EVERY);
+        assert_eq!(next.as_deref(), Some("x (1 more since the last record)"));
+        assert_eq!(refusals.text("x", start + 4 * REFUSAL_RECORDS_EVERY).as_deref(), Some("x"));
     }
 }

@@ -35,6 +35,7 @@ use crate::peers::Peers;
 use crate::plans::Plans;
 use crate::platform::close_memory;
 use crate::policy_state::{PolicyState, has_records};
+use crate::refusals::Refusals;
 use crate::secret::Secrets;
 use crate::server::Server;
 use crate::sight;
@@ -181,6 +182,7 @@ fn serve(
         signals,
         started: Instant::now(),
         connections: Connections::default(),
+        strangers: Refusals::default(),
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
         plan_changes: Mutex::default(),

@@ -35,6 +35,8 @@ pub(crate) struct Server {
     judge: Arc<Judge>,
     peers: Arc<Peers>,
     refusals: Refusals,
+    /// Rejections of other users.
+    strangers: Refusals,
     payloads: Payloads,
     idle: AtomicUsize,
     stopping: AtomicBool,
@@ -56,6 +58,7 @@ impl Server {
             judge,
             peers,
             refusals: Refusals::default(),
+            strangers: Refusals::default(),
             payloads: Payloads::default(),
             idle: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -119,11 +122,13 @@ impl Server {
             match self.socket.accept() {
                 Ok(None) => break,
                 Ok(Some(stream)) => {
+                    // Before another worker starts, so that another user cannot use them up.
+                    let Some(peer) = self.guarded_peer(&stream) else { continue };
                     if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 {
                         // Without another worker the next call waits for this one; it is not allowed meanwhile.
                         let _ = self.add_worker();
                     }
-                    self.serve(stream);
+                    self.serve(stream, peer);
                     if !self.is_needed() {
                         return self.end_worker();
                     }
@@ -148,25 +153,31 @@ impl Server {
         self.worker_ended.notify_all();
     }
 
+    /// Returns the connecting process if it is the guarded user's. Another user's is recorded.
+    fn guarded_peer(&self, stream: &UnixStream) -> Option<u32> {
+        let peer = peer_of(stream).ok()?;
+        if peer.user == sight::user() {
+            return Some(peer.pid);
+        }
+        // Root's commands test whether the daemon of the system listens.
+        if !system::is_administrator(peer.user)
+            && let Some(text) = self.strangers.text("another user's process tried to connect", Instant::now())
+        {
+            self.judge.fail("peer", &text);
+        }
+        None
+    }
+
     /// Serves one connection, or keeps it for another process.
-    fn serve(&self, stream: UnixStream) {
-        if self.serve_sent(&stream).is_none() {
+    fn serve(&self, stream: UnixStream, peer: u32) {
+        if self.serve_sent(&stream, peer).is_none() {
             self.socket.keep(stream);
         }
     }
 
     /// Serves one connection. `None` if it has sent nothing when another process takes over.
-    fn serve_sent(&self, stream: &UnixStream) -> Option<()> {
+    fn serve_sent(&self, stream: &UnixStream, peer: u32) -> Option<()> {
         let started = Instant::now();
-        let Ok(peer) = peer_of(stream) else { return Some(()) };
-        if peer.user != sight::user() {
-            // Root's commands test whether the daemon of the system listens.
-            if !system::is_administrator(peer.user) {
-                self.judge.fail("peer", "another user's process tried to connect");
-            }
-            return Some(());
-        }
-        let peer = peer.pid;
         let admission = match self.peers.admit(peer) {
             Ok(admission) => admission,
             Err(agent) => {
@@ -288,13 +299,8 @@ impl Server {
     /// Ends a connection without knowing its request. In enforce mode the daemon closes it without an answer, so the
     /// hook denies in its agent's format. In other modes the agent decides: an empty reply is valid for every agent.
     fn turn_away(&self, stream: &UnixStream, (agent, peer): (AgentProcess, u32), code: &str, why: &str) {
-        if let Some(unrecorded) = self.refusals.count(Instant::now()) {
-            let more = if unrecorded == 0 {
-                String::new()
-            } else {
-                format!(" ({unrecorded} more since the last record)")
-            };
-            self.judge.fail(code, &format!("{why}{more}"));
+        if let Some(text) = self.refusals.text(why, Instant::now()) {
+            self.judge.fail(code, &text);
         }
         let seen = self.judge.halting().count();
         match self.judge.mode_of_refusal(agent, AgentProcess::of(peer)) {

@@ -103,6 +103,7 @@ fn serve(layout: &Layout) -> ControlServer {
         signals: channel().0,
         started: Instant::now(),
         connections: Connections::default(),
+        strangers: Refusals::default(),
         deciding: Mutex::default(),
         mode_changes: Mutex::default(),
         plan_changes: Mutex::default(),

@@ -2,9 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use castellan_tests::machine::{ONE, TWO};
+use castellan_tests::wait;
 use rustix::process::{Signal, kill_process};
 
 use super::check_failed;
@@ -110,7 +112,7 @@ fn a_hook_accepts_no_answer_of_another_user() -> Result<()> {
     let Some(rig) = Rig::installed()? else { return Ok(()) };
     let pid = rig.daemon_pid(ONE)?;
     kill_process(pid, Signal::KILL)?;
-    ensure!(castellan_tests::wait::ended(pid, rig::LIMIT)?, "the daemon does not end");
+    ensure!(wait::ended(pid, rig::LIMIT)?, "the daemon does not end");
     let (answer, told) = rig.ask(ONE, "echo fine")?;
     assert_eq!(answer, "deny");
     ensure!(told.contains("the daemon of this machine does not run"), "{told}");
@@ -128,5 +130,49 @@ fn a_hook_accepts_no_answer_of_another_user() -> Result<()> {
     let (answer, told) = rig.ask(ONE, "echo fine")?;
     assert_eq!(answer, "deny");
     ensure!(told.contains("another program listens in the place of its daemon"), "{told}");
+    Ok(())
+}
+
+/// Both sockets are open to other users, because the daemon checks who connects.
+#[test]
+fn another_user_that_connects_without_end_does_not_fill_the_record() -> Result<()> {
+    const CONNECTIONS: u64 = 500;
+
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    for (socket, what) in [
+        ("hook", "another user's process tried to connect"),
+        ("control", "another user's process tried to connect for control"),
+    ] {
+        let connect = |times: u64| -> Result<()> {
+            let text = format!(
+                "python3 -c \"import socket\nfor _ in range({times}):\n s = socket.socket(socket.AF_UNIX); \
+                 s.connect('/run/castellan/{ONE}/{socket}.sock'); assert s.recv(1) == b''\""
+            );
+            let done = rig.code(TWO, &text)?;
+            ensure!(done.code == Some(0), "{done:?}");
+            Ok(())
+        };
+        let texts = || -> Result<Vec<String>> {
+            let records = rig.records(ONE)?;
+            let texts = records.iter().filter_map(|record| record["failure"]["message"].as_str());
+            let is_it = |text: &&str| text.split(" (").next() == Some(what);
+            Ok(texts.filter(is_it).map(str::to_owned).collect())
+        };
+        let (begun, mut made) = (Instant::now(), CONNECTIONS);
+        connect(made)?;
+        let most = begun.elapsed().as_secs() + 2;
+        ensure!(texts()?.len() as u64 <= most, "{:?}", texts()?);
+        // A later record has the number of those without one.
+        let are_counted = || {
+            connect(1)?;
+            made += 1;
+            let texts = texts()?;
+            let count = |text: &String| text.split_once(" (")?.1.split(' ').next()?.parse::<u64>().ok();
+            let counted: u64 = texts.iter().filter_map(count).sum();
+            Ok((counted + texts.len() as u64 == made).then_some(()))
+        };
+        ensure!(wait::until(rig::LIMIT, are_counted)?.is_some(), "{socket}: {:?}", texts()?);
+    }
+    assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");
     Ok(())
 }
