@@ -74,9 +74,14 @@ impl Global {
         whole.join(" ")
     }
 
+    /// Returns the layout of the home itself. A user whom the system guards cannot read its files.
+    pub(crate) fn layout_itself(&self) -> anyhow::Result<Layout> {
+        Ok(Layout::read(&self.home()?.0)?)
+    }
+
     /// Returns the layout of the home. A user whom the system guards gets copies of its files.
     pub(crate) fn layout(&self) -> anyhow::Result<Layout> {
-        let layout = Layout::read(&self.home()?.0)?;
+        let layout = self.layout_itself()?;
         if !Copies::are_needed(&layout) {
             return Ok(layout);
         }

@@ -62,7 +62,8 @@ pub(crate) struct Protection {
 impl Protection {
     /// Looks at the protection of `agents`. The daemon has `time` to answer.
     pub(crate) fn of(global: &Global, agents: &[AgentId], time: Duration) -> anyhow::Result<Protection> {
-        let layout = global.layout()?;
+        // The files of a daemon of the system are not copied: a log is large, and `time` does not hold for the copies.
+        let layout = global.layout_itself()?;
         let status = global.client()?.status_within(time);
         let guards: Vec<Guard> =
             agents.iter().map(|agent| Guard::of(*agent, &layout)).collect::<anyhow::Result<_>>()?;

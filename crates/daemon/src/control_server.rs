@@ -17,6 +17,7 @@ mod undo;
 mod view;
 mod view_files;
 
+use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -30,17 +31,18 @@ use castellan_policy::{Presence, SandboxMode};
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
 pub(crate) use self::connections::Connections;
+use self::connections::Copying;
 use crate::clock::wall;
 use crate::config::KeyEdit;
 use crate::control::{
-    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, PauseStatus, Secret, SocketsOf,
-    StatusReport, is_readable,
+    CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, OwnFile, PauseStatus, Secret,
+    SocketsOf, StatusReport, is_readable,
 };
 use crate::facts::own_paths;
 use crate::handover::Successor;
 use crate::judge::Judge;
 use crate::layout::Layout;
-use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, PASSWORD_TIME};
+use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, OWN_FILES_TIME, PASSWORD_TIME};
 use crate::live::unguarded;
 use crate::peers::Peers;
 use crate::platform::{Peer as Credentials, peer_of};
@@ -171,14 +173,15 @@ impl ControlServer {
         let is_urgent = matches!(read, Ok((ControlRequest::Halt { .. }, _)));
         // Until the response is sent.
         let _work = silent.begin(is_urgent)?;
-        let mut files = Vec::new();
+        let mut opened = None;
         let (body, then) = match read {
             Ok((request, known)) => {
                 let peer = Peer { pid, started, uid: credentials.user, known: &known };
                 let outcome = if matches!(request, ControlRequest::OwnFiles) {
-                    own_files::open(&self.layout).map(|opened| {
-                        files = opened;
-                        ControlResponse::OwnFiles(files.iter().map(|(named, _)| named.clone()).collect())
+                    self.open_own_files().map(|(files, copying)| {
+                        let named = files.iter().map(|(named, _)| named.clone()).collect();
+                        opened = Some((files, copying));
+                        ControlResponse::OwnFiles(named)
                     })
                 } else {
                     self.carry_out(&request, peer)
@@ -191,13 +194,22 @@ impl ControlServer {
         let envelope = Envelope { version: CONTROL_VERSION, body, known: Known::default() };
         let _ = stream.set_write_timeout(Some(FRAME_TIME));
         let _ = write_frame(&mut &*stream, Kind::Control, &serde_json::to_vec(&envelope).unwrap_or_default());
-        own_files::send(files, stream);
+        if let Some((files, _copying)) = opened {
+            own_files::send(files, stream, OWN_FILES_TIME);
+        }
         // Only now, so that the requesting process can read the answer before the daemon ends.
         if matches!(then, Some(ControlRequest::Stop | ControlRequest::Restart)) {
             let _ = self.signals.send(Signal::End);
         }
         let hands_over = matches!(then, Some(ControlRequest::HandOver));
         Some(if hands_over { Answered::HandsOver } else { Answered::Done })
+    }
+
+    /// Opens the guarded user's files for copies, unless too many requests for them are carried out.
+    fn open_own_files(&self) -> Result<(Vec<(OwnFile, File)>, Copying<'_>), ControlResponse> {
+        let busy = "too many commands copy the log at the same time: end one, or try again";
+        let copying = self.connections.begin_copies().ok_or(ControlResponse::Failed(busy.to_owned()))?;
+        Ok((own_files::open(&self.layout)?, copying))
     }
 
     /// Carries out a request. A rejection or failure is an error, and the error is the response.

@@ -1,5 +1,5 @@
-//! Waiting with a limit. [`Timed`] reads from a socket until a deadline and not for a time since the last byte, so that
-//! a peer that sends single bytes does not hold a thread. [`wait_or_kill`] waits for a program.
+//! Waiting with a limit. [`Timed`] reads from a socket and writes to it until a deadline and not for a time since the last
+//! byte, so that a peer that sends or takes single bytes does not hold a thread. [`wait_or_kill`] waits for a program.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -13,20 +13,32 @@ pub(crate) struct Timed<'a> {
 }
 
 impl Timed<'_> {
-    /// Reads from `stream` for at most `time` from now on.
+    /// Reads from `stream` and writes to it for at most `time` from now on.
     pub(crate) fn new(stream: &UnixStream, time: Duration) -> Timed<'_> {
         Timed { stream, until: Instant::now() + time }
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 }
 
 impl io::Read for Timed<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(Some(left))?;
+        self.stream.set_read_timeout(Some(self.left()?))?;
         (&mut &*self.stream).read(buffer)
+    }
+}
+
+impl io::Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        (&mut &*self.stream).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

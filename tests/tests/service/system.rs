@@ -9,7 +9,7 @@ mod rig;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use castellan_tests::machine::{ONE, TWO};
 use castellan_tests::process::Finished;
 use rustix::process::test_kill_process;
@@ -65,6 +65,26 @@ fn a_user_reads_copies_of_the_own_log_and_policy() -> Result<()> {
     }
     let left = fs::read_dir(rig.machine.home.temporary())?.count();
     assert_eq!(left, 0, "copies stay behind");
+    Ok(())
+}
+
+/// A log may have hundreds of megabytes, and a prompt asks for the status.
+#[test]
+fn the_status_of_a_user_copies_nothing() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    // More than the daemon sends.
+    let large = fs::File::create(rig.home_of(ONE)?.join("state/log/large.jsonl"))?;
+    large.set_len(1 << 30)?;
+    let log = rig.castellan(ONE, &["log"])?;
+    check_failed("log", &log)?;
+    let status = rig.castellan(ONE, &["status"])?;
+    // Codex is on the machine, and the test does not guard it.
+    let first = status.stdout.lines().next().unwrap_or_default();
+    ensure!(first.starts_with("not protected: Codex: "), "{status:?}");
+    let status = rig.castellan(ONE, &["status", "--json"])?;
+    let status: serde_json::Value = serde_json::from_str(&status.stdout)?;
+    let needs = status["needs"].as_array().context("no needs")?;
+    ensure!(needs.iter().all(|need| need.to_string().contains("Codex")), "{needs:#?}");
     Ok(())
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn answers(agent: AgentId, hook: &HookCommand) -> anyhow::Result<()> 
 /// Returns the judgement that `castellan status` has too, and all checks.
 fn checks(global: &Global) -> anyhow::Result<(Answer, Vec<Check>)> {
     let protection = Protection::of(global, &AgentId::ALL, STATUS_TIME)?;
-    let mut checks = service::checks(&protection)?;
+    let mut checks = service::checks(&protection, &global.layout()?)?;
     checks.extend(protection.of_agents.iter().cloned());
     let trusted = protection.status.as_ref().map(|status| status.trusted_hooks.as_slice());
     for guard in &protection.guards {

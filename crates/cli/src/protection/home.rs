@@ -9,6 +9,7 @@ use castellan_wire::Home;
 
 use crate::check::Check;
 use crate::output;
+use crate::system::Copies;
 
 /// Warning for `rules.reload = "watch"`.
 const WATCHED: &str = "rule files are watched: an edit is in force at once, whoever makes it, an agent too";
@@ -165,8 +166,10 @@ fn in_force(layout: &Layout, status: &StatusReport) -> Vec<Check> {
         let remedy = if status.awaits_organisation { MENDED } else { "castellan apply" };
         checks.push(Check::bad("rules", what, remedy));
     }
-    if !status.applied.is_empty() && read_applied(layout).ok().is_none_or(|set| set.hash() != status.applied)
-    {
+    // Neither the user whom the system guards nor that user's programs can read or change the set.
+    let is_closed = Copies::are_needed(layout);
+    let is_other = || read_applied(layout).ok().is_none_or(|set| set.hash() != status.applied);
+    if !is_closed && !status.applied.is_empty() && is_other() {
         let what =
             "the applied set on disk was changed, by whom else than castellan; the next start would load it";
         checks.push(Check::bad("rules", what, "castellan apply"));

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::limits::{CONTROL_CONNECTIONS_MAX, CONTROL_REQUESTS_MAX};
+use crate::limits::{CONTROL_CONNECTIONS_MAX, CONTROL_REQUESTS_MAX, OWN_FILES_REQUESTS_MAX};
 
 /// The open connections.
 #[derive(Debug, Default)]
@@ -24,6 +24,14 @@ struct Inner {
     requests: usize,
     /// Requests that are carried out beyond the limit.
     urgent: usize,
+    /// Requests for copies of files, among those that are carried out.
+    copies: usize,
+}
+
+/// A request for copies of files. Dropping it makes room.
+#[derive(Debug)]
+pub(crate) struct Copying<'c> {
+    connections: &'c Connections,
 }
 
 /// A connection without a request so far. Dropping it makes room.
@@ -56,6 +64,14 @@ impl Connections {
         inner.next = inner.next.wrapping_add(1);
         inner.silent.push((id, kept));
         Some(Silent { connections: self, id })
+    }
+
+    /// Begins a request for copies of files; `None` if too many are carried out.
+    pub(crate) fn begin_copies(&self) -> Option<Copying<'_>> {
+        let mut inner = self.lock();
+        let is_free = inner.copies < OWN_FILES_REQUESTS_MAX;
+        inner.copies += usize::from(is_free);
+        is_free.then(|| Copying { connections: self })
     }
 
     /// Waits until no request is read or carried out. Returns false if it takes longer than `time`.
@@ -102,6 +118,13 @@ impl Drop for Work<'_> {
     }
 }
 
+impl Drop for Copying<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.connections.lock();
+        inner.copies = inner.copies.saturating_sub(1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
@@ -132,5 +155,16 @@ mod tests {
         assert!(connections.admit(&stream).is_some());
         drop(work);
         assert!(admit().begin(false).is_some());
+    }
+
+    #[test]
+    fn requests_for_copies_leave_room_for_others() {
+        let connections = Connections::default();
+        let copies: Vec<_> =
+            (0..OWN_FILES_REQUESTS_MAX).map(|_| connections.begin_copies().unwrap()).collect();
+        assert!(connections.begin_copies().is_none());
+        assert!(OWN_FILES_REQUESTS_MAX < CONTROL_REQUESTS_MAX);
+        drop(copies);
+        assert!(connections.begin_copies().is_some());
     }
 }

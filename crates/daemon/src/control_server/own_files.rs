@@ -2,9 +2,10 @@
 //! another user. The client gets bytes and no descriptors: with one, it could hold a lock that the next daemon needs.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use castellan_files::{Links, open_to_read};
 
@@ -12,6 +13,7 @@ use crate::control::{ControlResponse, OwnFile};
 use crate::layout::Layout;
 use crate::limits::{OWN_FILES_BYTES_MAX, OWN_FILES_MAX};
 use crate::sight;
+use crate::timed::Timed;
 
 /// The sent folders, with the files in them.
 const FOLDERS: &[&str] =
@@ -55,21 +57,55 @@ fn opened_in(home: &Path) -> io::Result<Vec<(OwnFile, File)>> {
     Ok(opened)
 }
 
-/// Sends the bytes. If that fails, or if a file has shrunk, the client sees the end of the connection.
-pub(super) fn send(files: Vec<(OwnFile, File)>, mut stream: &UnixStream) {
+/// Sends the bytes within `time` altogether. If that fails, or if a file has shrunk, the client sees the end of the
+/// connection.
+pub(super) fn send(files: Vec<(OwnFile, File)>, stream: &UnixStream, time: Duration) {
+    let mut timed = Timed::new(stream, time);
     for (OwnFile { name: _, bytes }, file) in files {
-        let sent = io::copy(&mut file.take(bytes), &mut stream);
+        let sent = io::copy(&mut file.take(bytes), &mut timed);
         if !sent.is_ok_and(|sent| sent == bytes) {
             let _ = stream.shutdown(std::net::Shutdown::Both);
             return;
         }
     }
-    let _ = stream.flush();
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::time::Instant;
+
     use super::*;
+    use crate::limits::OWN_FILES_TIME;
+
+    /// A client that takes a little now and then would hold the daemon's thread for hours.
+    #[test]
+    fn sending_ends_with_its_time_whatever_the_client_takes() {
+        let dir = tempfile::tempdir().unwrap();
+        let large = || {
+            let file = File::create(dir.path().join("large")).unwrap();
+            file.set_len(64 * 1024 * 1024).unwrap();
+            let named = OwnFile { name: "large".to_owned(), bytes: 64 * 1024 * 1024 };
+            (named, File::open(dir.path().join("large")).unwrap())
+        };
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                send(vec![large(), large()], &theirs, Duration::from_millis(200));
+                let _ = theirs.shutdown(std::net::Shutdown::Both);
+            });
+            // Each piece makes room for the next write, and comes before a write would time out by itself.
+            let mut piece = [0; 64 * 1024];
+            while (&ours).read(&mut piece).unwrap() > 0 && begun.elapsed() < LIMIT {
+                std::thread::park_timeout(Duration::from_millis(20));
+            }
+        });
+        assert!(begun.elapsed() < LIMIT, "it still sends");
+        assert!((&theirs).write(b"x").is_err());
+    }
+
+    const LIMIT: Duration = Duration::from_secs(10);
 
     #[test]
     fn secrets_and_links_are_not_sent() {
@@ -86,7 +122,7 @@ mod tests {
         let names: Vec<String> = opened.iter().map(|(named, _)| named.name.clone()).collect();
         assert_eq!(names, ["config/config.toml", "state/journal", "state/log/routine.jsonl"]);
         let (ours, theirs) = UnixStream::pair().unwrap();
-        send(opened, &theirs);
+        send(opened, &theirs, OWN_FILES_TIME);
         drop(theirs);
         let mut text = String::new();
         (&ours).read_to_string(&mut text).unwrap();

@@ -21,8 +21,9 @@ use crate::protection::Protection;
 use crate::sandbox;
 use crate::times;
 
-pub(super) fn checks(protection: &Protection) -> anyhow::Result<Vec<Check>> {
-    let Protection { layout, status, of_home, .. } = protection;
+/// Returns the checks of home and daemon. `layout` has files that this user can read.
+pub(super) fn checks(protection: &Protection, layout: &Layout) -> anyhow::Result<Vec<Check>> {
+    let Protection { status, of_home, .. } = protection;
     let mut checks = vec![hook_program()?, sandbox_program(layout)?];
     checks.extend(of_home.iter().cloned());
     if !layout.home().run().exists() {
