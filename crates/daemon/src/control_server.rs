@@ -44,7 +44,7 @@ use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::limits::{ACCEPT_PAUSE, FRAME_TIME, OWN_FILES_TIME, PASSWORD_TIME};
 use crate::live::unguarded;
-use crate::peers::Peers;
+use crate::peers::{AgentProcess, Peers};
 use crate::platform::{Peer as Credentials, peer_of};
 use crate::policy_state::{PolicyState, Report};
 use crate::presence;
@@ -113,6 +113,8 @@ struct Peer<'a> {
     /// Start time of the process when it connected; 0 if it could not be read.
     started: u64,
     uid: u32,
+    /// As [`system::is_administrator`].
+    is_administrator: bool,
     /// The secrets that came with the request.
     known: &'a Known,
 }
@@ -163,6 +165,7 @@ impl ControlServer {
         let pid = credentials.pid;
         // Read before any wait: the process id could be reused.
         let started = Process::read(pid).map_or(0, |process| process.started);
+        let is_administrator = system::is_administrator(credentials.user, AgentProcess { pid, started });
         let silent = self.connections.admit(stream)?;
         let mut frame = Timed::new(stream, FRAME_TIME);
         if !socket.has_sent(stream, FRAME_TIME) {
@@ -176,9 +179,10 @@ impl ControlServer {
         let mut opened = None;
         let (body, then) = match read {
             Ok((request, known)) => {
-                let peer = Peer { pid, started, uid: credentials.user, known: &known };
+                let peer = Peer { pid, started, uid: credentials.user, is_administrator, known: &known };
                 let outcome = if matches!(request, ControlRequest::OwnFiles) {
-                    self.open_own_files().map(|(files, copying)| {
+                    let files = self.check_terms(&request, peer).and_then(|()| self.open_own_files());
+                    files.map(|(files, copying)| {
                         let named = files.iter().map(|(named, _)| named.clone()).collect();
                         opened = Some((files, copying));
                         ControlResponse::OwnFiles(named)
@@ -293,8 +297,13 @@ impl ControlServer {
         if !sight::is_through_reader() {
             return Ok(());
         }
+        if peer.uid != sight::user() && !peer.is_administrator {
+            let why = "castellan's daemon has started this program, or it has lost the program that started it: only \
+                       root's own commands administer castellan";
+            return Err(self.refused("administer", "", peer, why.to_owned()));
+        }
         match system::terms(request) {
-            system::Terms::Root(word) if !system::is_administrator(peer.uid) => {
+            system::Terms::Root(word) if !peer.is_administrator => {
                 let why = "castellan is installed for the system, so only root does this";
                 Err(self.refused(word, "", peer, why.to_owned()))
             }
@@ -356,7 +365,7 @@ impl ControlServer {
     /// Checks user presence, for every request that loosens anything. Records a rejection.
     fn check_presence(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
         self.check_terminal(action, argument, peer)?;
-        if system::is_administrator(peer.uid) {
+        if peer.is_administrator {
             return Ok(());
         }
         match self.judge.terms().policy.settings().presence {
@@ -368,7 +377,7 @@ impl ControlServer {
 
     /// Checks the origin of the request, the first half of the user presence check.
     fn check_terminal(&self, action: &str, argument: &str, peer: Peer<'_>) -> Result<(), ControlResponse> {
-        if system::is_administrator(peer.uid) {
+        if peer.is_administrator {
             return Ok(());
         }
         let guarded = |pid, started| self.peers.is_guarded(pid, started);

@@ -160,7 +160,7 @@ impl Server {
             return Some(peer.pid);
         }
         // Root's commands test whether the daemon of the system listens.
-        if !system::is_administrator(peer.user)
+        if !system::is_administrators(peer.user)
             && let Some(text) = self.strangers.text("another user's process tried to connect", Instant::now())
         {
             self.judge.fail("peer", &text);

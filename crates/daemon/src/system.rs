@@ -8,8 +8,11 @@ use std::os::unix::net::UnixStream;
 use castellan_reader::Reader;
 use castellan_wire::{Home, connect};
 
+use crate::ancestors::Ancestors;
 use crate::control::{ControlRequest, SystemStatus};
-use crate::platform::peer_of;
+use crate::peers::AgentProcess;
+use crate::platform::{control_group, peer_of, real_user};
+use crate::process::Process;
 use crate::sight;
 
 /// Makes this process the daemon of a home of the system, if it is one. The error says why it may not serve it.
@@ -58,15 +61,47 @@ pub(crate) fn status() -> Option<SystemStatus> {
     })
 }
 
-/// Reports whether a peer may make control requests: the guarded user, or the administrator of a daemon of the system.
+/// Reports whether a user may connect for control requests: the guarded user, or the users of [`is_administrator`].
 pub(crate) fn may_control(user: u32) -> bool {
-    user == sight::user() || is_administrator(user)
+    user == sight::user() || is_administrators(user)
 }
 
-/// Reports whether the peer decides about a daemon of the system: root, also as the daemon's user, which only root can
-/// become. The administrator passes no further check, because root can do everything.
-pub(crate) fn is_administrator(user: u32) -> bool {
+/// Reports whether the administrator of a daemon of the system connects as this user: as root, or as the daemon's user, which
+/// root's commands become.
+pub(crate) fn is_administrators(user: u32) -> bool {
     sight::is_through_reader() && (user == 0 || user == rustix::process::geteuid().as_raw())
+}
+
+/// Reports whether the peer decides about a daemon of the system: root, or a command of root's that has become the daemon's
+/// user. The administrator passes no further check, because root can do everything. A program that the settings start has
+/// the daemon's user too, and decides nothing.
+pub(crate) fn is_administrator(user: u32, process: AgentProcess) -> bool {
+    is_administrators(user) && (user == 0 || is_apart(process))
+}
+
+/// Reports whether another program than this daemon started a process of the daemon's user. The service manager keeps all
+/// that a service starts in the service's control group, which only root can leave. Without such a group the ancestors tell.
+fn is_apart(process: AgentProcess) -> bool {
+    let own = std::process::id();
+    let Some(started) = Process::read(own).map(|own| own.started) else { return false };
+    let (ours, theirs) = (Ancestors::of(AgentProcess { pid: own, started }), Ancestors::of(process));
+    let users: Vec<Option<u32>> = theirs.chain.iter().map(|one| real_user(one.pid)).collect();
+    let groups = [control_group(process.pid), control_group(own)];
+    // None of these processes has ended meanwhile, so no other one had its id.
+    if !ours.is_whole || !theirs.is_whole || Ancestors::of(process) != theirs {
+        return false;
+    }
+    let is_in_another_group = matches!(&groups, [Some(theirs), Some(ours)] if theirs != ours);
+    let chain: Vec<(AgentProcess, Option<u32>)> = theirs.chain.into_iter().zip(users).collect();
+    is_in_another_group || leads_to_root(&chain, &ours.chain, rustix::process::geteuid().as_raw())
+}
+
+/// Reports whether root started a process of user `own`, by the processes above it with their users: above those of user
+/// `own` is one of root's that is not above the daemon. An orphan of a program that the daemon started is below a process
+/// above the daemon.
+fn leads_to_root(chain: &[(AgentProcess, Option<u32>)], daemon: &[AgentProcess], own: u32) -> bool {
+    let mut others = chain.iter().filter(|(process, user)| *user != Some(own) || daemon.contains(process));
+    others.next().is_some_and(|(process, user)| *user == Some(0) && !daemon.contains(process))
 }
 
 /// The terms of a request to a daemon of the system.
@@ -144,10 +179,39 @@ mod tests {
     }
 
     #[test]
+    fn only_root_starts_the_administrators_commands() {
+        const OWN: u32 = 990;
+        let process = |pid| AgentProcess { pid, started: u64::from(pid) };
+        // Each process of the daemon and above it: the daemon, a supervisor of root's, the first process.
+        let daemon = [20, 5, 1].map(process);
+        let check = |chain: &[(u32, Option<u32>)], expected: bool| {
+            let chain: Vec<_> = chain.iter().map(|(pid, user)| (process(*pid), *user)).collect();
+            assert_eq!(leads_to_root(&chain, &daemon, OWN), expected, "{chain:?}");
+        };
+        let (own, root, other) = (Some(OWN), Some(0), Some(1000));
+        // A shell of root's, or `sudo` in a shell of a person's.
+        check(&[(40, own), (30, root), (1, root)], true);
+        check(&[(41, own), (40, own), (30, root), (1, root)], true);
+        check(&[(40, own), (30, root), (29, other), (1, root)], true);
+        // A program of the daemon, and one that has lost its parent.
+        check(&[(40, own), (20, own), (5, root), (1, root)], false);
+        check(&[(40, own), (5, root), (1, root)], false);
+        check(&[(40, own), (1, root)], false);
+        // Another user's shell, an unknown user, nothing known.
+        check(&[(40, own), (30, other), (29, root), (1, root)], false);
+        check(&[(40, own), (30, None), (29, root), (1, root)], false);
+        check(&[(40, None), (30, root), (1, root)], false);
+        check(&[], false);
+        // The same number at another time.
+        let chain = [(process(40), own), (AgentProcess { pid: 5, started: 9 }, root)];
+        assert!(leads_to_root(&chain, &daemon, OWN));
+    }
+
+    #[test]
     fn a_daemon_of_its_own_user_knows_no_other_terms() {
         let own = rustix::process::geteuid().as_raw();
         assert!(may_control(own) && !may_control(own + 1));
-        assert!(!is_administrator(own) && !is_administrator(0));
+        assert!(!is_administrators(own) && !is_administrators(0));
         assert_eq!(status(), None);
     }
 }

@@ -134,7 +134,7 @@ fn whatever_loosens_needs_a_person() {
     std::fs::write(layout.config_file(), "version = 1\ndeny = ['Bash(a)']\n").unwrap();
     let server = serve(&layout);
     let known = Known::default();
-    let peer = Peer { pid: NOBODY.0, started: NOBODY.1, uid: own, known: &known };
+    let peer = Peer { pid: NOBODY.0, started: NOBODY.1, uid: own, is_administrator: false, known: &known };
     let is_refused = |request: &ControlRequest| {
         matches!(server.carry_out(request, peer), Err(ControlResponse::Refused(_)))
     };
@@ -169,7 +169,7 @@ fn only_a_run_records_notes_about_itself() {
     let known = Known::default();
     let peer = |pid| {
         let started = Process::read(pid).map_or(0, |process| process.started);
-        Peer { pid, started, uid: own, known: &known }
+        Peer { pid, started, uid: own, is_administrator: false, known: &known }
     };
     let (this, above) = (peer(std::process::id()), peer(std::os::unix::process::parent_id()));
     let note = |text: &str, peer| {
@@ -211,7 +211,7 @@ fn only_what_no_agent_started_says_that_it_is_in_a_sandbox() {
         |pid| AgentProcess { pid, started: Process::read(pid).map_or(0, |process| process.started) };
     let register = |AgentProcess { pid, started }| {
         let request = ControlRequest::Run { profile: None, is_sandboxed: true };
-        let peer = Peer { pid, started, uid: own, known: &known };
+        let peer = Peer { pid, started, uid: own, is_administrator: false, known: &known };
         assert!(matches!(server.carry_out(&request, peer), Ok(ControlResponse::Run(_))));
     };
     // A child stands for an agent, and this test for the person's shell.
@@ -241,7 +241,10 @@ fn settings_of_sandboxes_are_those_in_force_or_none() {
     let known = Known::default();
     let pid = std::process::id();
     let started = Process::read(pid).map_or(0, |process| process.started);
-    let asked = server.carry_out(&ControlRequest::Sandbox, Peer { pid, started, uid: own, known: &known });
+    let asked = server.carry_out(
+        &ControlRequest::Sandbox,
+        Peer { pid, started, uid: own, is_administrator: false, known: &known },
+    );
     let Err(ControlResponse::Failed(why)) = asked else { panic!("{asked:?}") };
     assert!(why.contains("netwrk") && why.contains("castellan config check"), "{why}");
 }

@@ -128,6 +128,11 @@ pub(crate) fn real_user(pid: u32) -> Option<u32> {
     stat::user(&read_status(pid)?, REAL)
 }
 
+/// Returns the control groups of a process, as the kernel lists them; `None` when it is gone.
+pub(crate) fn control_group(pid: u32) -> Option<Vec<u8>> {
+    of_system(&format!("/proc/{pid}/cgroup"), ENVIRONMENT_BYTES_MAX)
+}
+
 fn read_status(pid: u32) -> Option<Vec<u8>> {
     of_system(&format!("/proc/{pid}/status"), ENVIRONMENT_BYTES_MAX)
 }

@@ -123,6 +123,11 @@ pub(crate) fn real_user(pid: u32) -> Option<u32> {
     owner(pid)
 }
 
+/// This system has no control groups.
+pub(crate) fn control_group(_pid: u32) -> Option<Vec<u8>> {
+    None
+}
+
 /// Returns the effective user.
 pub(crate) fn owner(pid: u32) -> Option<u32> {
     darwin::process(pid).map(|entry| entry.user)

@@ -2,15 +2,17 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use castellan_tests::machine::{ONE, TWO};
+use castellan_tests::process::Running;
 use castellan_tests::wait;
 use rustix::process::{Signal, kill_process};
 
 use super::check_failed;
-use super::rig::{self, Rig};
+use super::rig::{self, DAEMON, Rig};
 
 #[test]
 fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
@@ -82,7 +84,7 @@ fn a_user_sees_nothing_of_another_one() -> Result<()> {
         &["--home", &home, "log"],
         &["--home", &home, "why", &id],
         &["--home", &home, "approve", &id, "--yes"],
-        &["--home", &home, "halt", "--all"],
+        &["--home", &home, "halt"],
     ] {
         let done = rig.castellan(ONE, words)?;
         check_failed(&words.join(" "), &done)?;
@@ -130,6 +132,43 @@ fn a_hook_accepts_no_answer_of_another_user() -> Result<()> {
     let (answer, told) = rig.ask(ONE, "echo fine")?;
     assert_eq!(answer, "deny");
     ensure!(told.contains("another program listens in the place of its daemon"), "{told}");
+    Ok(())
+}
+
+/// A program of the settings, such as that of a review, has the daemon's user, as root's commands have.
+#[test]
+fn a_program_of_the_daemons_user_administers_nothing() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    let own = rig.machine.home.bin().join("castellan").display().to_string();
+    let home = format!("/var/lib/castellan/{ONE}");
+    let folder = rig.machine.root()?.join("said");
+    fs::create_dir(&folder)?;
+    chown(&folder, Some(DAEMON), Some(DAEMON))?;
+    let said = folder.join("said");
+    // It waits until it has lost the program that started it, as a program of the daemon can.
+    let script = "cd $1; while [ $(cut -d' ' -f4 /proc/$$/stat) = $2 ]; do sleep 0.01; done
+                  $3 --home $4 $5 >new 2>&1; echo code $? >>new; mv new said";
+    for words in ["status", "mode monitor", "pause 10m", "pending", "halt"] {
+        let text = format!(
+            "setsid setpriv --reuid {DAEMON} --regid {DAEMON} --clear-groups --no-new-privs \
+             sh -c \"$1\" orphan \"$2\" $$ \"$3\" {home} \"$4\" &",
+        );
+        let mut command = rig.machine.home.command(Path::new("sh"));
+        command.args(["-c", &text, "sh", script]).arg(&folder).args([&own, words]);
+        let starting = Running::start(&mut command)?;
+        let told = || Ok(fs::read_to_string(&said).ok());
+        let told = wait::until(rig::LIMIT, told)?.context("nothing is said")?;
+        ensure!(starting.finish(rig::LIMIT)?.code == Some(0));
+        fs::remove_file(&said)?;
+        ensure!(told.contains("only root's own commands administer castellan"), "{words}: {told}");
+        ensure!(!told.contains("code 0"), "{words}: {told}");
+    }
+    let status = rig.status(ONE)?;
+    assert_eq!(
+        (&status["mode"], &status["pause"], &status["halts"]),
+        (&"enforce".into(), &serde_json::Value::Null, &serde_json::json!([])),
+        "{status:#}"
+    );
     Ok(())
 }
 
