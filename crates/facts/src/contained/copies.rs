@@ -29,6 +29,7 @@ const TAKES_OUT: &[&str] = &[
     "fast-export",
     "format-patch",
     "log",
+    "push",
     "read-tree",
     "show",
     "stash",

@@ -118,6 +118,17 @@ impl Sink<'_, '_, '_, '_> {
     }
 }
 
+impl Sink<'_, '_, '_, '_> {
+    /// Adds the file of a new hard link in the workspace, if it is outside: a later change of the link changes that file.
+    pub(super) fn add_linked(&self, link: &str, file: String, bounds: &mut Bounds) {
+        let workspace = self.scene.session.places.workspace.as_deref().unwrap_or_default();
+        if !workspace.is_empty() && is_below(link, workspace) && !is_below(&file, workspace) {
+            bounds.escape.get_or_insert(Escape::HardLink);
+            bounds.measured.other_name = Some(file);
+        }
+    }
+}
+
 /// True if the effect reads or changes the file or the name at its path.
 fn is_checked(kind: EffectKind) -> bool {
     use EffectKind::{Delete, Link, Permission, Read, Upload, Write};

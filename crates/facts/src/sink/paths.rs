@@ -23,6 +23,8 @@ pub(crate) struct About {
     pub(crate) unread: Option<Why>,
     /// The content that the tool itself reads or writes.
     pub(crate) content: Content,
+    /// The file that a hard link gives another name.
+    pub(crate) linked: Option<String>,
 }
 
 impl Sink<'_, '_, '_, '_> {
@@ -34,6 +36,12 @@ impl Sink<'_, '_, '_, '_> {
     /// Adds an operation on the path in an argument.
     pub(crate) fn path_effect(&mut self, op: Operation, arg: &Arg) {
         self.path_about(op, About::default(), arg);
+    }
+
+    /// Adds a link in an argument to a target. A hard link is another name of the same file.
+    pub(crate) fn link(&mut self, target: String, is_hard: bool, arg: &Arg) {
+        let about = About { linked: is_hard.then(|| target.clone()), ..About::default() };
+        self.path_about(Operation { target: Some(target), ..Operation::of(EffectKind::Link) }, about, arg);
     }
 
     /// Adds an upload of the file in an argument.
@@ -136,7 +144,10 @@ impl Sink<'_, '_, '_, '_> {
         if kind == EffectKind::Write && self.kind_at(&located) == Some(FileKind::Fifo) {
             self.inject(&located);
         }
-        let bounds = self.bounds(&op, about.content, &mut located);
+        let mut bounds = self.bounds(&op, about.content, &mut located);
+        if let (Some(path), Some(linked)) = (located.path.as_deref(), about.linked) {
+            self.add_linked(path, linked, &mut bounds);
+        }
         let changing = located.path.as_deref().filter(|path| self.scene.session.is_changing(path));
         let changing = changing.map(|_| Why::Changing);
         let (recursive, force) = (op.recursive.or(self.mode.recursive), op.force.or(self.mode.force));

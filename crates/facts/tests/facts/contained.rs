@@ -170,6 +170,11 @@ fn a_copy_of_a_contained_file_is_one_too() {
         ("git mktree < tree", "/w"),
         ("git commit-tree 0123456789abcdef0123456789abcdef01234567 -m x", "/w"),
         ("git fast-import < stream", "/w"),
+        // A repository of this machine is a copy.
+        ("git push /o/r.git HEAD", "/o/r.git"),
+        ("git remote add o /o/r.git; git push /o/r.git main", "/o/r.git"),
+        ("cd /o && git clone /w c", "/o/c"),
+        ("cd /o && git pull /w main", "/o"),
         // A linked work tree has the commits of the main one.
         ("cd /l && git checkout main", "/l"),
         ("cd /l && git show HEAD:run.sh > b.sh", "/l/b.sh"),
@@ -185,6 +190,7 @@ fn a_copy_of_a_contained_file_is_one_too() {
         "git add run.sh && git commit -m x",
         "git checkout main",
         "git pull",
+        "git push origin main",
         "git status > b.txt",
         "git clone https://git.example/a /o",
         "rm run.sh",
