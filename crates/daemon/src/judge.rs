@@ -225,6 +225,7 @@ impl Judge {
                 let whose = self.whose(asked, &call.agent)?;
                 self.hear(asked, &whose, &call.agent);
                 self.prompts.begin(asked.sender.agent, &call.tool.use_id);
+                self.end_outlasting(Some(asked.sender.connected));
                 let answered = self.question(asked, &call, &whose, None);
                 // Only now, because the same call of the previous turn keeps its id.
                 if !call.agent.turn_id.is_empty() {

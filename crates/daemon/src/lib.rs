@@ -23,6 +23,7 @@ mod gaps;
 mod handover;
 mod held;
 mod here;
+mod jobs;
 mod journal;
 mod judge;
 mod kill;

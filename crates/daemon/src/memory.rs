@@ -40,9 +40,9 @@ use crate::peers::AgentProcess;
 use crate::session_key::SessionKey;
 
 pub(crate) use answering::{CallKey, Epoch, Given};
-pub(crate) use changes::{Begun, Changed, Changes, Copying, Ended, Origins};
+pub(crate) use changes::{Begun, Changed, Changes, Copying, Ended, Origins, Start};
 pub(crate) use consequence::Consequence;
-pub(crate) use contained::{Named, WiderMark};
+pub(crate) use contained::{CallFiles, Named, WiderMark};
 pub(crate) use decided::{Decided, DecidedCalls};
 pub(crate) use halt::{Halt, HaltPlace};
 pub(crate) use marks::Marks;

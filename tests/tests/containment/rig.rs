@@ -152,21 +152,27 @@ impl Rig {
         self.agent(&self.unread(script)?, before)
     }
 
-    /// Another agent that asks about a command, and runs the answer's command if castellan has changed it.
+    /// Another agent that asks about a command, and runs the answer's command if castellan has changed it. `before`: shell text
+    /// between the two; its function `report` reports the end of the call.
     pub(crate) fn agent(&self, command: &str, before: &str) -> Result<Running> {
         let call = self.home.castellan().join("call.json");
         self.home.write(&call, &self.call(command, "elsewhere").to_string())?;
-        let hook = format!(
-            "{} --agent claude --event PreToolUse --home {} < {}",
-            self.home.bin().join("castellan-hook").display(),
-            self.home.castellan().display(),
-            call.display()
-        );
+        let hook = |event: &str| {
+            let (hook, home) = (self.home.bin().join("castellan-hook"), self.home.castellan());
+            format!("{} --agent claude --event {event} --home {}", hook.display(), home.display())
+        };
         let find =
             "perl -MJSON::PP -0777 -ne 'print decode_json($_)->{hookSpecificOutput}{updatedInput}{command}'";
+        let done = "s/PreToolUse/PostToolUse/; s/\"tool_use_id\"/\"tool_response\":{},&/";
+        let text = format!(
+            "report() {{ sed '{done}' {call} | {}; }}; run=$({} < {call} | {find}); {before}; bash -c \"$run\"",
+            hook("PostToolUse"),
+            hook("PreToolUse"),
+            call = call.display()
+        );
         // castellan takes `timeout` for the agent.
         let mut agent = self.home.command(Path::new("timeout"));
-        agent.args(["60", "bash", "-c"]).arg(format!("run=$({hook} | {find}); {before}; bash -c \"$run\""));
+        agent.args(["60", "bash", "-c", &text]);
         Running::start(&mut agent)
     }
 

@@ -185,39 +185,35 @@ fn a_copy_of_a_marked_file_is_marked() -> Result<()> {
     is_free(&rig, &copies, true).context("kept")
 }
 
-/// The copy does not exist when the person keeps the file.
+/// The copy does not exist when the person keeps the file. The agent reports the call at once.
 #[test]
 fn a_copy_that_a_background_command_makes_later_stays_marked() -> Result<()> {
     let rig = Rig::new()?;
     let done = rig.elsewhere("echo id > run.sh", "true")?.finish(LIMIT)?;
     ensure!(done.code == Some(0), "{done:?}");
     let call = rig.undoable()?.into_iter().next().context("no call")?;
-    // Its agent has ended.
-    let answer = rig.ask_in("copies", "(sleep 900; cp run.sh c.sh) &")?;
-    ensure!(answer.is_free(), "{answer:?}");
-    let agent = waiting(&rig, "(sleep 900; cp run.sh b.sh) &")?;
+    let agent = in_background(&rig, "cp run.sh b.sh")?;
     let done = terminal::run_castellan(&rig.home, &["keep", &call, "--yes"])?;
-    ensure!(done.code == Some(0) && done.stdout.contains("2 files of a contained command stay"), "{done:?}");
-    for script in ["b.sh", "c.sh"] {
-        rig.write(script, "id\n")?;
-    }
+    ensure!(done.code == Some(0) && done.stdout.contains("1 file of a contained command stay"), "{done:?}");
     is_free(&rig, &["run.sh"], true)?;
-    is_free(&rig, &["b.sh", "c.sh"], false)?;
-    let keep = |name: &str| {
-        let path = rig.file(name).display().to_string();
+    let keep = || {
+        let path = rig.file("b.sh").display().to_string();
         terminal::run_castellan(&rig.home, &["keep", "--file", &path, "--yes"])
     };
-    let done = keep("b.sh")?;
+    let done = keep()?;
     ensure!(
         done.code == Some(7) && done.stderr.contains("a command in the background may still"),
         "{done:?}"
     );
-    ensure!(keep("c.sh")?.code == Some(0));
-    is_free(&rig, &["c.sh"], true)?;
+    rig.write("now", "")?;
+    ensure!(wait::file(&rig.file("b.sh"), true, LIMIT)?, "it copied nothing");
+    is_free(&rig, &["b.sh"], false)?;
+    let kept = || Ok((keep()?.code == Some(0)).then_some(()));
+    wait::until(LIMIT, kept)?.context("the command has ended, and its agent waits")?;
+    is_free(&rig, &["b.sh"], true)?;
     rig.write("go", "")?;
     agent.finish(LIMIT)?;
-    ensure!(keep("b.sh")?.code == Some(0));
-    is_free(&rig, &["b.sh"], true)
+    Ok(())
 }
 
 /// castellan judges the copying calls before the contained one begins, when nothing is marked.
@@ -227,24 +223,41 @@ fn a_call_that_began_before_copies_no_unread_file_away() -> Result<()> {
     for script in ["run.sh", "other.sh", "b.sh", "c.sh", "d.sh"] {
         rig.write(script, "ls\n")?;
     }
-    let agent = waiting(&rig, "(sleep 900; cp run.sh b.sh) &")?;
-    for call in ["cp run.sh c.sh", "cp other.sh d.sh"] {
-        let answer = rig.ask_in("copies", call)?;
-        ensure!(answer.is_free(), "{call}: {answer:?}");
-    }
+    let agent = in_background(&rig, "cp run.sh b.sh; cp b.sh c.sh")?;
+    let answer = rig.ask_in("copies", "cp other.sh d.sh")?;
+    ensure!(answer.is_free(), "{answer:?}");
     let done = rig.inside("echo id > run.sh")?;
     ensure!(done.code == Some(0), "{done:?}");
     is_free(&rig, &["run.sh", "b.sh", "c.sh"], false)?;
     is_free(&rig, &["other.sh", "d.sh"], true)?;
+    rig.write("now", "")?;
     rig.write("go", "")?;
     agent.finish(LIMIT)?;
     Ok(())
 }
 
-/// An agent whose call castellan lets run, and that waits for the file `go`.
-fn waiting(rig: &Rig, command: &str) -> Result<Running> {
-    let agent =
-        rig.agent(command, "[ -z \"$run\" ] && touch asked; while [ ! -e go ]; do sleep 0.05; done")?;
+/// What the contained call writes, `make` would load outside.
+#[test]
+fn no_call_is_contained_beside_code_in_the_background() -> Result<()> {
+    let rig = Rig::new()?;
+    rig.write("Makefile", "all:\n\ttrue\n")?;
+    let asked = rig.unread("true")?;
+    let agent = in_background(&rig, "make")?;
+    ensure!(!rig.ask(&asked)?.is_contained(), "beside `make`");
+    rig.write("now", "")?;
+    let contained = || Ok(rig.ask(&asked)?.is_contained().then_some(()));
+    wait::until(LIMIT, contained)?.context("`make` has ended, and its agent waits")?;
+    rig.write("go", "")?;
+    agent.finish(LIMIT)?;
+    Ok(())
+}
+
+/// An agent whose call castellan lets run. It runs the command in the background once the file `now` is there, and the agent
+/// reports the call at once. The agent waits for the file `go`.
+fn in_background(rig: &Rig, command: &str) -> Result<Running> {
+    let call = format!("(while [ ! -e now ]; do sleep 0.05; done; {command}) > /dev/null 2>&1 &");
+    let run = format!("[ -z \"$run\" ] && {{ bash -c '{call}'; report > /dev/null; touch asked; }}");
+    let agent = rig.agent(&call, &format!("{run}; while [ ! -e go ]; do sleep 0.05; done"))?;
     ensure!(wait::file(&rig.file("asked"), true, LIMIT)?, "{command}: it may not run");
     Ok(agent)
 }

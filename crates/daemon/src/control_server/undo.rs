@@ -10,6 +10,7 @@ use super::{ControlServer, Peer};
 use crate::control::{ControlResponse, ListedCheckpoint, ShownCheckpoint, UndoReport, UnseenFiles};
 use crate::judge::random;
 use crate::lost::settled_argument;
+use crate::memory::CallFiles;
 use crate::presence;
 
 impl ControlServer {
@@ -33,8 +34,9 @@ impl ControlServer {
     pub(super) fn view(&self, id: &str, with_texts: bool) -> Result<View, ControlResponse> {
         let store = self.store()?;
         if !store.has(id)
-            && let Some((workspace, written)) = self.judge.contained_files(id)
+            && let Some(CallFiles { workspace, written, copies }) = self.judge.contained_files(id)
         {
+            let written = written.map(|written| written.union(&copies).cloned().collect());
             return Ok(view_of_files(workspace, written.as_ref(), with_texts));
         }
         view_of_checkpoint(store, id, with_texts).map_err(ControlResponse::Failed)

@@ -21,6 +21,8 @@ pub(crate) fn begun<'c>(call: &'c Call, number: u64, facts: Facts, workspace: &s
         },
         opens_tunnel: facts.opens_tunnel,
         in_background: in_background(call, &facts),
+        outlasts: outlasts(call, &facts),
+        start: None,
         code: code(&facts),
         copying: Copying { reads: reads(&facts), into: facts.contained_copies.into.clone() },
         scripts: facts.scripts,
@@ -138,8 +140,13 @@ fn unread_output(facts: &Facts) -> BTreeSet<String> {
 /// Reports whether the call may continue after the agent's turn. Reasons: the agent's own option, `&`, a wrapper such
 /// as `setsid`, or a sub-agent, which works while the user talks to the main agent.
 pub(super) fn in_background(call: &Call, facts: &Facts) -> bool {
+    outlasts(call, facts) || !call.agent.subagent_id.is_empty()
+}
+
+/// Reports whether commands of the call may run after the agent has reported its end.
+fn outlasts(call: &Call, facts: &Facts) -> bool {
     call.in_background
-        || !call.agent.subagent_id.is_empty()
+        || facts.background
         || facts.effects.iter().any(|effect| effect.kind() == EffectKind::Detach)
         || facts.commands.iter().any(|command| command.background || !command.wrappers.is_empty())
 }

@@ -14,6 +14,7 @@ use crate::ancestors::Ancestors;
 use crate::clock::boot_ms;
 use crate::containment::{Before, ContainedPolicy, Containment, Refused, Running, Ticket, TicketId};
 use crate::control::{ContainedEnd, ContainedOutcome, ContainedRun};
+use crate::jobs::Jobs;
 use crate::limits::CONTAINED_TEXT_BYTES_MAX;
 use crate::peers::AgentProcess;
 use crate::record;
@@ -102,6 +103,7 @@ impl Judge {
             Ok(ticket) => ticket,
             Err(refused) => return Ok(Err(refused)),
         };
+        self.end_outlasting(Some(process));
         let begun = {
             let mut memory = self.memory();
             // It may have begun since the decision.
@@ -137,6 +139,19 @@ impl Judge {
         Some(ContainedOutcome { directory, written })
     }
 
+    /// Ends the calls of which no command runs any more. `carrier`: the process that carries the present request.
+    pub(super) fn end_outlasting(&self, carrier: Option<AgentProcess>) {
+        let memory = self.memory();
+        if !memory.may_outlast() {
+            return;
+        }
+        let contained = memory.contained_processes();
+        // To read all processes takes longer than any work on the memory.
+        drop(memory);
+        let jobs = Jobs::read(carrier, &contained);
+        self.memory().end_outlasting(&jobs);
+    }
+
     /// Ends the contained commands whose processes were killed, and probes the machine again after a failure.
     pub(crate) fn keep_contained(&self) {
         let Some(containment) = self.containment.get() else { return };
@@ -169,9 +184,6 @@ impl Judge {
                     "contained",
                     &format!("the files that a contained command wrote are not known: {why}"),
                 );
-                if let Err(error) = self.memory().lose_contained(ticket.call, &ticket.workspace) {
-                    self.fail("state", &format!("copies of contained files cannot be written: {error}"));
-                }
                 return None;
             }
         };

@@ -18,6 +18,7 @@ use super::ungoverned::input_hash;
 use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
 use crate::facts::{facts_after, leave_to_sessions};
+use crate::jobs::start_of_call;
 use crate::memory::{CallKey, Copying, Decided, Given};
 use crate::record::Judged;
 use crate::requests::{Now, Waits};
@@ -125,6 +126,7 @@ impl Judge {
         let number = earlier.first.unwrap_or(call.correlation_id);
         if change.answer != Verdict::Deny {
             let mut begun = begun(call, number, facts, whose.inside());
+            begun.start = Some(start_of_call(asked.sender.agent));
             if rewrite.is_some() {
                 // The files of a contained call are compared at its end, and its code runs inside.
                 begun.scripts.clear();
@@ -133,7 +135,7 @@ impl Judge {
             }
             let mut memory = self.memory();
             if rewrite.is_none() {
-                memory.copy_contained(&copied);
+                memory.copy_contained(&copied, number);
             }
             let forgotten = memory.begin(whose.session.root, begun);
             drop(memory);

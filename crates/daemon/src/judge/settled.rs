@@ -7,29 +7,29 @@ use castellan_facts::{ChangedPath, ContainedMarks};
 
 use super::Judge;
 use super::checkpoint::{call_of, checkpoint_id};
-use crate::memory::{Named, WiderMark};
+use crate::memory::{CallFiles, Named, WiderMark};
 
 impl Judge {
     /// Returns the files of a contained call that nobody has settled after a person has seen all but those at or below
     /// `places`, which are relative to the workspace.
     pub(crate) fn unsettled(&self, checkpoint: &str, places: &[PathBuf]) -> BTreeSet<String> {
-        let written = call_of(checkpoint).and_then(|call| self.memory().contained_call(call));
-        let open = self.memory().open_copies();
-        let rest =
-            |(workspace, written): (String, Option<_>)| rest(&workspace, written.as_ref(), places, &open);
-        written.map(rest).unwrap_or_default()
+        self.end_outlasting(None);
+        let memory = self.memory();
+        let files = call_of(checkpoint).and_then(|call| memory.contained_call(call));
+        files.map(|files| rest(&files, places, &memory.open_copies())).unwrap_or_default()
     }
 
     /// Forgets the files that a contained call wrote, because a person has kept or undone them; see [`Judge::check_ended`].
     /// Those of [`Judge::unsettled`] stay written by code that nobody has read.
     pub(crate) fn settle_but(&self, checkpoint: &str, places: &[PathBuf]) {
         let Some(call) = call_of(checkpoint) else { return };
+        self.end_outlasting(None);
         let mut memory = self.memory();
-        let Some((workspace, written)) = memory.contained_call(call) else { return };
-        let rest = rest(&workspace, written.as_ref(), places, &memory.open_copies());
+        let Some(files) = memory.contained_call(call) else { return };
+        let rest = rest(&files, places, &memory.open_copies());
         let stored = match rest.is_empty() {
-            true => memory.settle_contained(call, &workspace),
-            false => memory.end_contained(call, &workspace, rest.into_iter().collect()),
+            true => memory.settle_contained(call, &files.workspace),
+            false => memory.end_contained(call, &files.workspace, rest.into_iter().collect()),
         };
         drop(memory);
         if let Err(error) = stored {
@@ -45,15 +45,8 @@ impl Judge {
             format!("`{path}` is marked with everything in `{wider}`, so name `{wider}`")
         })?;
         found.iter().try_for_each(|one| self.check_ended(&checkpoint_id(one.call)))?;
-        let open = self.memory().open_copies();
-        let open = ContainedMarks::of(&open);
-        match found.iter().flat_map(|one| &one.named).find(|mark| open.may_be(mark)) {
-            Some(mark) => Err(format!(
-                "a command in the background may still copy unread files to `{}`: end its agent first",
-                fixed_directory(mark)
-            )),
-            None => Ok(found),
-        }
+        self.end_outlasting(None);
+        check_copied(&found, &self.memory().open_copies()).map(|()| found)
     }
 
     /// Forgets marks at or below paths, because a person has read the files. An error if the marks are others by now.
@@ -87,8 +80,8 @@ impl Judge {
         }
     }
 
-    /// The workspace of a contained call that is not settled, and its files; `None` if they are not known.
-    pub(crate) fn contained_files(&self, checkpoint: &str) -> Option<(String, Option<BTreeSet<String>>)> {
+    /// The files of a contained call that is not settled.
+    pub(crate) fn contained_files(&self, checkpoint: &str) -> Option<CallFiles> {
         self.memory().contained_call(call_of(checkpoint)?)
     }
 
@@ -101,14 +94,22 @@ impl Judge {
     }
 }
 
-/// Returns the written files that stay marked: those at or below `places`, copies outside of the workspace, and copies that an
-/// open call may still write.
-fn rest(
-    workspace: &str,
-    written: Option<&BTreeSet<String>>,
-    places: &[PathBuf],
-    open: &BTreeSet<String>,
-) -> BTreeSet<String> {
+/// An error if a command may still write one of these files as a copy.
+fn check_copied(found: &[Named], open: &BTreeSet<String>) -> Result<(), String> {
+    let open = ContainedMarks::of(open);
+    match found.iter().flat_map(|one| &one.named).find(|mark| open.may_be(mark)) {
+        Some(mark) => Err(format!(
+            "a command in the background may still copy unread files to `{}`: wait for its end, or end it",
+            fixed_directory(mark)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the files that stay marked: those at or below `places`, copies outside of the workspace, and copies that an open
+/// call may still write.
+fn rest(files: &CallFiles, places: &[PathBuf], open: &BTreeSet<String>) -> BTreeSet<String> {
+    let CallFiles { workspace, written, copies } = files;
     let root = Path::new(workspace);
     // The sandbox kept this directory as it was.
     let kept = root.join(".git");
@@ -117,15 +118,19 @@ fn rest(
         .map(|path| root.join(path))
         .filter(|path| *path != kept && path.symlink_metadata().is_ok())
         .collect();
-    match written {
-        Some(written) => {
-            let outside = written.iter().filter(|file| !Path::new(file).starts_with(root)).cloned();
-            let open = ContainedMarks::of(open);
-            let coming = written.iter().filter(|file| open.may_be(file)).cloned();
-            places.iter().flat_map(|place| rest_in(place, written)).chain(outside).chain(coming).collect()
-        }
-        None => places.iter().map(|place| text_of(place, workspace)).chain(open.iter().cloned()).collect(),
+    let known = || written.iter().flatten().chain(copies);
+    let marks = ContainedMarks::of(open);
+    let coming = known().filter(|file| marks.may_be(file));
+    let outside = known().filter(|file| !Path::new(file).starts_with(root));
+    let mut rest: BTreeSet<String> = outside.chain(coming).cloned().collect();
+    if written.is_some() {
+        let known: BTreeSet<String> = known().cloned().collect();
+        rest.extend(places.iter().flat_map(|place| rest_in(place, &known)));
+    } else {
+        rest.extend(places.iter().map(|place| text_of(place, workspace)));
+        rest.extend(open.iter().cloned());
     }
+    rest
 }
 
 /// Returns the written files at or below a place. A directory among them that holds the place may hold written files there.
@@ -197,11 +202,12 @@ mod tests {
             let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
             let expected: BTreeSet<String> = expected.iter().map(path).collect();
             let open = open.iter().map(path).collect();
-            assert_eq!(
-                rest(workspace, written.as_ref(), &places, &open),
-                expected,
-                "{written:?} but {places:?}"
-            );
+            let mut files = CallFiles { workspace: workspace.to_owned(), written, copies: BTreeSet::new() };
+            assert_eq!(rest(&files, &places, &open), expected, "{files:?} but {places:?}");
+            // No comparison of the workspace shows a copy elsewhere.
+            files.copies.insert("/elsewhere/copy.sh".to_owned());
+            let expected: BTreeSet<String> = expected.union(&files.copies).cloned().collect();
+            assert_eq!(rest(&files, &places, &open), expected, "{files:?} but {places:?}");
         };
         let check = |written, places, expected| check_with(written, places, &[], expected);
         let all: &[&str] = &["run.sh", "node_modules/a/index.js"];

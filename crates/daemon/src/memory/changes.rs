@@ -2,6 +2,7 @@
 
 mod copying;
 mod origins;
+mod outlasting;
 mod within;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -14,6 +15,7 @@ use castellan_facts::{may_be_anywhere, may_be_written, names};
 pub(super) use self::copying::Copier;
 pub(crate) use self::copying::Copying;
 pub(crate) use self::origins::Origins;
+pub(crate) use self::outlasting::Start;
 pub(super) use self::within::keep_within;
 use super::entry::{BegunEntry, Entry};
 use crate::limits::{CHANGED_PATHS_MAX, CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX};
@@ -62,6 +64,10 @@ pub(crate) struct Begun<'a> {
     pub(crate) copying: Copying,
     /// The agent continues while the call runs.
     pub(crate) in_background: bool,
+    /// Commands of the call may run after the agent's report.
+    pub(crate) outlasts: bool,
+    /// `None` if the begin is not known.
+    pub(crate) start: Option<Start>,
 }
 
 /// A call that has run or is no longer tracked.
@@ -115,6 +121,10 @@ struct Open {
     code: BTreeSet<String>,
     copying: Copying,
     in_background: bool,
+    outlasts: bool,
+    start: Option<Start>,
+    /// The agent has reported its end, or the call failed, and commands of it may run.
+    is_reported: bool,
 }
 
 impl Changes {
@@ -144,16 +154,22 @@ impl Changes {
     }
 
     /// Returns the sessions with a call that may still run, but for the call with this number, and that may run or load a
-    /// file in a workspace.
-    pub(super) fn running_code_in(&self, workspace: &str, but: u64) -> impl Iterator<Item = &SessionKey> {
+    /// file in a workspace. With each: whether castellan looks for the commands of the call itself.
+    pub(super) fn running_code_in(
+        &self,
+        workspace: &str,
+        but: u64,
+    ) -> impl Iterator<Item = (&SessionKey, bool)> {
         let workspace = Path::new(workspace);
         // A tool that loads a directory above loads the files of the workspace, too.
         let is_near = move |path: &String| {
             let path = Path::new(path);
             path.starts_with(workspace) || workspace.starts_with(path)
         };
-        let runs = move |open: &Open| open.call != but && open.code.iter().any(is_near);
-        self.sessions.iter().filter(move |(_, session)| session.open.iter().any(runs)).map(|(root, _)| root)
+        let runs = move |open: &&Open| open.call != but && open.code.iter().any(is_near);
+        self.sessions.iter().flat_map(move |(root, session)| {
+            session.open.iter().filter(runs).map(move |open| (root, open.start.is_some()))
+        })
     }
 
     /// Registers a call that may run now and writes paths or runs scripts. A repeated call begins once. Returns a call
@@ -183,14 +199,6 @@ impl Changes {
     /// Ends calls by the numbers of their records.
     pub(super) fn end_calls(&mut self, root: &SessionKey, calls: &[u64]) -> Vec<Ended> {
         self.close(root, |open| calls.contains(&open.call))
-    }
-
-    fn close(&mut self, root: &SessionKey, is_over: impl Fn(&Open) -> bool) -> Vec<Ended> {
-        let Some(session) = self.sessions.get_mut(root) else { return Vec::new() };
-        let (over, open) = std::mem::take(&mut session.open).into_iter().partition(is_over);
-        session.open = open;
-        let over: VecDeque<Open> = over;
-        over.into_iter().map(Open::ended).collect()
     }
 
     pub(super) fn has_changed(&self, root: &SessionKey) -> bool {
@@ -265,13 +273,25 @@ impl Session {
 
     /// `room`: number of paths that all sessions together may still add.
     fn begin(&mut self, begun: Begun<'_>, room: usize) -> Option<Ended> {
-        let Begun { call, id, paths, origins, opens_tunnel, scripts, code, copying, in_background } = begun;
-        self.has_tunnel |= opens_tunnel;
-        self.is_full |= !self.origins.add(origins);
-        let alone = paths.difference(&self.written).cloned().collect();
-        let mut open = Open { call, id: id.to_owned(), paths, alone, scripts, code, copying, in_background };
+        self.has_tunnel |= begun.opens_tunnel;
+        self.is_full |= !self.origins.add(begun.origins);
+        let mut open = Open {
+            call: begun.call,
+            id: begun.id.to_owned(),
+            alone: begun.paths.difference(&self.written).cloned().collect(),
+            paths: begun.paths,
+            scripts: begun.scripts,
+            code: begun.code,
+            copying: begun.copying,
+            in_background: begun.in_background,
+            outlasts: begun.outlasts,
+            start: begun.start,
+            is_reported: false,
+        };
+        let call = open.call;
         let again = self.open.iter().position(|open| open.call == call);
         if let Some(before) = again.and_then(|at| self.open.remove(at)) {
+            open.lasts_as(&before);
             open.id = before.id;
             open.paths.extend(before.paths);
             open.alone.extend(before.alone);
@@ -304,12 +324,13 @@ impl Session {
             return None;
         }
         let waited_for = self.open.iter().position(|open| is_kept(open) && !open.in_background);
-        let oldest = self.open.remove(waited_for.or_else(|| self.open.iter().position(is_kept))?)?;
+        let mut oldest = self.open.remove(waited_for.or_else(|| self.open.iter().position(is_kept))?)?;
         let call = if oldest.in_background { REST_IN_BACKGROUND } else { REST_WAITED_FOR };
         let mut rest = match self.open.iter().position(|open| open.call == call) {
             Some(at) => self.open.remove(at)?,
-            None => Open::rest(call, oldest.in_background),
+            None => Open::rest(call, &oldest),
         };
+        rest.lasts_as(&oldest);
         rest.paths.extend(oldest.paths.iter().cloned());
         rest.copying.add(oldest.copying.clone());
         for paths in [&mut rest.paths, &mut rest.copying.into] {
@@ -320,7 +341,7 @@ impl Session {
             rest.code = BTreeSet::from(["/".to_owned()]);
         }
         self.open.push_front(rest);
-        Some(oldest.ended())
+        Some(oldest.end())
     }
 }
 
@@ -338,15 +359,28 @@ impl Session {
         };
         let open =
             self.open.iter().map(move |open| Entry::Begun(Box::new(BegunEntry::of(root, &open.begun()))));
-        std::iter::once(written).chain(open)
+        let reported: Vec<u64> =
+            self.open.iter().filter(|open| open.is_reported).map(|open| open.call).collect();
+        let reported = (!reported.is_empty()).then_some(Entry::Ended { root, calls: reported });
+        std::iter::once(written).chain(open).chain(reported)
     }
 }
 
 impl Open {
-    fn rest(call: u64, in_background: bool) -> Open {
-        let (paths, alone, scripts, code) = Default::default();
-        let copying = Copying::none();
-        Open { call, id: NO_ID.to_owned(), paths, alone, scripts, code, copying, in_background }
+    fn rest(call: u64, first: &Open) -> Open {
+        Open {
+            call,
+            id: NO_ID.to_owned(),
+            paths: BTreeSet::new(),
+            alone: BTreeSet::new(),
+            scripts: Vec::new(),
+            code: BTreeSet::new(),
+            copying: Copying::none(),
+            in_background: first.in_background,
+            outlasts: first.outlasts,
+            start: first.start.clone(),
+            is_reported: first.is_reported,
+        }
     }
 
     /// The call as it began, without its scripts and origins.
@@ -358,12 +392,14 @@ impl Open {
             code: self.code.clone(),
             copying: self.copying.clone(),
             in_background: self.in_background,
+            outlasts: self.outlasts,
+            start: self.start.clone(),
             ..Begun::default()
         }
     }
 
-    fn ended(self) -> Ended {
-        Ended { call: self.call, id: self.id, scripts: self.scripts }
+    fn end(&mut self) -> Ended {
+        Ended { call: self.call, id: self.id.clone(), scripts: std::mem::take(&mut self.scripts) }
     }
 }
 

@@ -37,7 +37,7 @@ struct ContainedCall {
     process: Option<AgentProcess>,
     /// Copies of its files that other calls have made.
     copies: BTreeSet<String>,
-    /// Calls that ran when it began, while `written` is not known. A restart of the daemon loses them.
+    /// Calls that ran when it began, while `written` is not known.
     beside: Vec<Copier>,
 }
 
@@ -46,10 +46,23 @@ impl ContainedCall {
         let mut files = self.copies.clone();
         match &self.written {
             Some(written) => files.extend(written.iter().cloned()),
-            None => _ = files.insert(ChangedPath::Anywhere(&self.workspace).stored()),
+            None => {
+                files.insert(ChangedPath::Anywhere(&self.workspace).stored());
+                files.extend(self.beside.iter().flat_map(|one| one.paths.iter().cloned()));
+            }
         }
         files
     }
+}
+
+/// The files of a contained call that nobody has settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallFiles {
+    pub(crate) workspace: String,
+    /// The files that it wrote; `None` if they are not known.
+    pub(crate) written: Option<BTreeSet<String>>,
+    /// Copies of them that other calls have made, or may have made.
+    pub(crate) copies: BTreeSet<String>,
 }
 
 /// Files of a contained call that a person names.
@@ -116,16 +129,15 @@ impl ContainedFiles {
         !self.all.is_empty() && (names(&self.all, file) || may_be_anywhere(&self.all, file))
     }
 
-    /// The call may write files of a workspace from now on.
-    pub(super) fn begin(&mut self, call: u64, workspace: String, process: Option<AgentProcess>) {
-        self.put(ContainedCall {
-            call,
-            workspace,
-            written: None,
-            process,
-            copies: BTreeSet::new(),
-            beside: Vec::new(),
-        });
+    /// The call may write files of a workspace from now on, and calls that run beside it may copy them.
+    pub(super) fn begin(
+        &mut self,
+        call: u64,
+        workspace: String,
+        process: Option<AgentProcess>,
+        beside: Vec<Copier>,
+    ) {
+        self.put(ContainedCall { call, workspace, written: None, process, copies: BTreeSet::new(), beside });
     }
 
     /// The call has ended. Over a limit, a directory replaces the files in it.
@@ -140,18 +152,21 @@ impl ContainedFiles {
         self.put(ContainedCall { call, workspace, written: Some(written), process, copies, beside });
     }
 
-    /// Stores the calls that run when a call begins.
-    pub(super) fn run_beside(&mut self, call: u64, beside: Vec<Copier>) {
-        if let Some(found) = self.calls.iter_mut().find(|one| one.call == call) {
-            found.beside = beside;
-        }
-    }
-
     /// Returns the files that calls which ran beside a call may have written as copies of its files.
-    pub(super) fn copied_beside(&mut self, call: u64, written: &BTreeSet<String>) -> BTreeSet<String> {
-        let Some(found) = self.calls.iter_mut().find(|one| one.call == call) else { return BTreeSet::new() };
-        let beside = std::mem::take(&mut found.beside);
-        beside.into_iter().filter(|one| one.may_read(written)).flat_map(|one| one.paths).collect()
+    pub(super) fn copied_beside(&self, call: u64, written: &BTreeSet<String>) -> BTreeSet<String> {
+        let beside = self.calls.iter().filter(|one| one.call == call).flat_map(|one| &one.beside);
+        let mut files = written.clone();
+        let mut copies: BTreeSet<String> = BTreeSet::new();
+        // A copy of a copy is one, too.
+        loop {
+            let found = beside.clone().filter(|one| one.may_read(&files)).flat_map(|one| &one.paths);
+            let before = copies.len();
+            copies.extend(found.cloned());
+            if copies.len() == before {
+                return copies;
+            }
+            files.extend(copies.iter().cloned());
+        }
     }
 
     /// Returns the calls with files that another call reads from these paths.
@@ -176,11 +191,15 @@ impl ContainedFiles {
         self.count();
     }
 
-    /// The workspace of a call, and the files that it wrote; `None` if they are not known.
-    pub(super) fn of(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
+    /// The files of a call.
+    pub(super) fn of(&self, call: u64) -> Option<CallFiles> {
         let found = self.calls.iter().find(|one| one.call == call)?;
-        let with_copies = |written: &BTreeSet<String>| written.union(&found.copies).cloned().collect();
-        Some((found.workspace.clone(), found.written.as_ref().map(with_copies)))
+        let beside = found.beside.iter().flat_map(|one| &one.paths);
+        Some(CallFiles {
+            workspace: found.workspace.clone(),
+            written: found.written.clone(),
+            copies: found.copies.iter().chain(beside).cloned().collect(),
+        })
     }
 
     /// Returns what a person settles by naming paths: the files at or below them. An error with a path that cannot be settled
@@ -205,6 +224,11 @@ impl ContainedFiles {
         Ok(found)
     }
 
+    /// The processes that run calls.
+    pub(super) fn processes(&self) -> impl Iterator<Item = AgentProcess> {
+        self.calls.iter().filter_map(|one| one.process)
+    }
+
     /// The process that runs a call. A restart of the daemon leaves it running.
     pub(super) fn process_of(&self, call: u64) -> Option<AgentProcess> {
         self.calls.iter().find(|one| one.call == call)?.process
@@ -219,7 +243,7 @@ impl ContainedFiles {
     /// Returns the entries that restore the state.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.calls.iter().cloned().flat_map(
-            |ContainedCall { call, workspace, written, process, copies, .. }| {
+            |ContainedCall { call, workspace, written, process, copies, beside }| {
                 let paths: Vec<String> = copies.into_iter().collect();
                 let of = workspace.clone();
                 let copied =
@@ -228,7 +252,7 @@ impl ContainedFiles {
                     Some(written) => {
                         Entry::ContainedOver { call, workspace, written: written.into_iter().collect() }
                     }
-                    None => Entry::Contained { call, workspace, process },
+                    None => Entry::Contained { call, workspace, process, beside },
                 };
                 std::iter::once(ran).chain(copied)
             },
@@ -298,8 +322,8 @@ mod tests {
     fn again(files: &ContainedFiles) -> ContainedFiles {
         let mut again = ContainedFiles::default();
         for entry in files.entries() {
-            if let Entry::Contained { call, workspace, process } = entry {
-                again.begin(call, workspace, process);
+            if let Entry::Contained { call, workspace, process, beside } = entry {
+                again.begin(call, workspace, process, beside);
             } else if let Entry::ContainedOver { call, workspace, written } = entry {
                 again.end(call, workspace, written);
             } else if let Entry::ContainedCopied { call, workspace, paths } = entry {
@@ -313,7 +337,7 @@ mod tests {
     fn a_call_that_may_run_has_written_every_file_of_its_workspace() {
         let mut files = ContainedFiles::default();
         assert!(!files.has("/w/a"));
-        files.begin(1, "/w".to_owned(), None);
+        files.begin(1, "/w".to_owned(), None, Vec::new());
         assert!(files.has("/w/a") && files.has("/w/b/c") && !files.has("/v/a"));
         assert!(again(&files).has("/w/a"));
         files.end(1, "/w".to_owned(), of(&["/w/a"]));
@@ -326,7 +350,7 @@ mod tests {
     fn a_copy_is_a_file_of_the_call() {
         let set = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<BTreeSet<_>>();
         let mut files = ContainedFiles::default();
-        files.begin(1, "/w".to_owned(), None);
+        files.begin(1, "/w".to_owned(), None, Vec::new());
         files.end(2, "/v".to_owned(), of(&["/v/a"]));
         for (read, expected) in [("/w/a", vec![1]), ("/v", vec![2]), ("/", vec![1, 2]), ("/v/b", vec![])] {
             let found: Vec<u64> = files.sources(&set(&[read])).into_iter().map(|(call, _)| call).collect();
@@ -338,7 +362,12 @@ mod tests {
         for files in [&again(&files), &files] {
             assert!(["/w/a", "/w/copy", "/o/a"].iter().all(|path| files.has(path)) && !files.has("/w/b"));
         }
-        assert_eq!(files.of(1), Some(("/w".to_owned(), Some(set(&["/o/a", "/w/a", "/w/copy"])))));
+        let expected = CallFiles {
+            workspace: "/w".to_owned(),
+            written: Some(set(&["/w/a"])),
+            copies: set(&["/o/a", "/w/copy"]),
+        };
+        assert_eq!(files.of(1), Some(expected));
         // A person has seen the files of the workspace.
         files.end(1, "/w".to_owned(), of(&["/o/a"]));
         assert!(files.has("/o/a") && !files.has("/w/copy"));

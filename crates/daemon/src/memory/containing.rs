@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use std::io;
 
 use castellan_event::ContainedCopies;
-use castellan_facts::ChangedPath;
 
 use super::Memory;
-use super::contained::{Named, WiderMark};
+use super::contained::{CallFiles, Named, WiderMark};
 use super::entry::Entry;
 use crate::peers::AgentProcess;
 
@@ -21,8 +20,8 @@ impl Memory {
         process: AgentProcess,
     ) -> io::Result<()> {
         let beside = self.lasting.changes.beside(call, workspace);
-        self.put(Entry::Contained { call, workspace: workspace.to_owned(), process: Some(process) });
-        self.lasting.contained.run_beside(call, beside);
+        let workspace = workspace.to_owned();
+        self.put(Entry::Contained { call, workspace, process: Some(process), beside });
         self.outdate();
         self.save()
     }
@@ -34,50 +33,55 @@ impl Memory {
         workspace: &str,
         written: Vec<String>,
     ) -> io::Result<()> {
-        let files: BTreeSet<String> = written.iter().cloned().collect();
+        let copied = self.copied_beside(call, &written.iter().cloned().collect());
         self.put(Entry::ContainedOver { call, workspace: workspace.to_owned(), written });
-        self.copy_beside(call, workspace, &files);
+        self.mark_copies(call, workspace, copied);
         self.outdate();
         self.save()
     }
 
-    /// Stores that nobody knows what a contained call wrote: each file of its workspace stays marked.
-    pub(crate) fn lose_contained(&mut self, call: u64, workspace: &str) -> io::Result<()> {
-        let files = BTreeSet::from([ChangedPath::Anywhere(workspace).stored()]);
-        self.copy_beside(call, workspace, &files);
-        self.outdate();
-        self.save()
-    }
-
-    /// Marks the copies that other calls made or may still make, which began before a contained call.
-    fn copy_beside(&mut self, call: u64, workspace: &str, files: &BTreeSet<String>) {
+    /// Returns the copies that other calls made or may still make, which began before a contained call.
+    fn copied_beside(&mut self, call: u64, files: &BTreeSet<String>) -> BTreeSet<String> {
         let mut copied = self.lasting.contained.copied_beside(call, files);
-        copied.extend(self.lasting.changes.copy_from(call, files));
-        if !copied.is_empty() {
-            let (workspace, paths) = (workspace.to_owned(), copied.into_iter().collect());
+        let all = files.union(&copied).cloned().collect();
+        copied.extend(self.lasting.changes.copy_from(call, &all));
+        copied
+    }
+
+    fn mark_copies(&mut self, call: u64, workspace: &str, paths: BTreeSet<String>) {
+        if !paths.is_empty() {
+            let (workspace, paths) = (workspace.to_owned(), paths.into_iter().collect());
             self.put(Entry::ContainedCopied { call, workspace, paths });
         }
     }
 
-    /// Marks copies of files that contained calls wrote, from now on: the call that makes them may run.
-    pub(crate) fn copy_contained(&mut self, ContainedCopies { from, into }: &ContainedCopies) {
+    /// Marks copies of files that contained calls wrote, from now on: the call `by`, which makes them, may run. Calls that run
+    /// already may copy the copies.
+    pub(crate) fn copy_contained(&mut self, ContainedCopies { from, into }: &ContainedCopies, by: u64) {
         if from.is_empty() {
             return;
         }
+        let mut paths = into.clone();
+        paths.extend(self.lasting.changes.copy_from(by, into));
         for (call, workspace) in self.lasting.contained.sources(from) {
-            self.put(Entry::ContainedCopied { call, workspace, paths: into.iter().cloned().collect() });
+            self.mark_copies(call, &workspace, paths.clone());
         }
         self.outdate();
     }
 
-    /// The workspace of a contained call that nobody has settled, and its files; `None` if they are not known.
-    pub(crate) fn contained_call(&self, call: u64) -> Option<(String, Option<BTreeSet<String>>)> {
+    /// The files of a contained call that nobody has settled.
+    pub(crate) fn contained_call(&self, call: u64) -> Option<CallFiles> {
         self.lasting.contained.of(call)
     }
 
     /// The process of a contained call whose files are not known yet.
     pub(crate) fn contained_process(&self, call: u64) -> Option<AgentProcess> {
         self.lasting.contained.process_of(call)
+    }
+
+    /// Returns the processes that run contained calls, as far as they are known.
+    pub(crate) fn contained_processes(&self) -> Vec<AgentProcess> {
+        self.lasting.contained.processes().collect()
     }
 
     /// Returns the marks that a person settles by naming paths; see [`ContainedFiles::at`].

@@ -9,6 +9,7 @@ use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::begun::BegunEntry;
+use super::changes::Copier;
 use super::consequence::Consequence;
 use super::halt::HaltPlace;
 use super::plan::{PlanInForce, PlanPlace};
@@ -25,7 +26,8 @@ pub(super) const VERSION: u32 = 7;
 /// calls the block of a session `bar`. Before version 4, grants have no class, the output of
 /// unread code is not recorded, and there are no plans. Before version 5 there are no runs and no halts.
 /// Before version 6 there are no contained calls; before version 7 no pauses, no copies of contained files, no processes of
-/// contained calls, and no code, reads and copies of calls.
+/// contained calls, and no code, reads, copies and
+/// begins of calls.
 pub(super) const VERSION_OLDEST: u32 = 1;
 
 /// The first line: the format version, and the time on three clocks when the file was rewritten.
@@ -186,6 +188,9 @@ pub(super) enum Entry {
         workspace: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         process: Option<AgentProcess>,
+        /// Calls that ran when it began. An older journal has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        beside: Vec<Copier>,
     },
     /// A contained call has ended, and wrote these files.
     ContainedOver {

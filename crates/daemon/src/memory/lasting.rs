@@ -175,7 +175,9 @@ impl Lasting {
             Entry::HaltOver { place } => self.halts.end(&place),
             Entry::Pause { at_ms, until_ms } => self.pause = Some(Pause { at_ms, until_ms }),
             Entry::PauseOver {} => self.pause = None,
-            Entry::Contained { call, workspace, process } => self.contained.begin(call, workspace, process),
+            Entry::Contained { call, workspace, process, beside } => {
+                self.contained.begin(call, workspace, process, beside);
+            }
             Entry::ContainedOver { call, workspace, written } => self.contained.end(call, workspace, written),
             Entry::ContainedCopied { call, workspace, paths } => self.contained.copy(call, &workspace, paths),
             Entry::ContainedSettled { call, workspace } => self.contained.settle(call, &workspace),

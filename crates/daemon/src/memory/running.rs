@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::entry::{BegunEntry, Entry};
+use super::lasting::Lasting;
 use super::{Begun, Changed, Ended, Memory, lasting};
+use crate::jobs::Jobs;
+use crate::peers::AgentProcess;
 use crate::session_key::SessionKey;
 
 impl Memory {
@@ -38,21 +41,35 @@ impl Memory {
 
     /// Reports whether another call of a running agent runs code of a workspace.
     pub(crate) fn runs_code_in(&self, workspace: &str, but: u64) -> bool {
-        self.lasting.changes.running_code_in(workspace, but).any(|root| self.lives(root))
+        let mut running = self.lasting.changes.running_code_in(workspace, but);
+        running.any(|(root, is_looked_for)| is_looked_for || self.lives(root))
     }
 
-    /// Returns files that calls may still write as copies of files of contained calls. If the agent has ended, a command that
-    /// it left running may make those that are absent.
+    /// Returns files that calls may still write as copies of files of contained calls. After a restart, castellan does not look
+    /// for the commands of some calls: then those files that are absent may come.
     pub(crate) fn open_copies(&self) -> BTreeSet<String> {
         let open = self.lasting.changes.open_copies();
-        let may_come = |(root, path): &(&SessionKey, &String)| {
-            self.lives(root) || Path::new(path).symlink_metadata().is_err()
+        let may_come = |(root, is_looked_for, path): &(&SessionKey, bool, &String)| {
+            *is_looked_for || self.lives(root) || Path::new(path).symlink_metadata().is_err()
         };
-        open.filter(may_come).map(|(_, path)| path.clone()).collect()
+        open.filter(may_come).map(|(.., path)| path.clone()).collect()
+    }
+
+    /// Reports whether the commands of a call may run although the agent has reported it, or has ended.
+    pub(crate) fn may_outlast(&self) -> bool {
+        self.lasting.changes.may_outlast(|root| has_agent(&self.lasting.sessions.processes_of(root)))
+    }
+
+    /// Ends the calls of which no command runs any more.
+    pub(crate) fn end_outlasting(&mut self, jobs: &Jobs) {
+        let Lasting { changes, sessions, .. } = &mut self.lasting;
+        let agents = |root: &SessionKey| sessions.processes_of(root);
+        let is_open = |root: &SessionKey| has_agent(&agents(root));
+        changes.end_outlasting(is_open, |root, start| jobs.may_run(&agents(root), start));
     }
 
     fn lives(&self, root: &SessionKey) -> bool {
-        self.lasting.sessions.processes_of(root).iter().any(|process| process.pid == 0 || process.lives())
+        self.lasting.sessions.processes_of(root).iter().any(is_agent)
     }
 
     /// Registers a call that may run now; see [`changes::Changes::begin`].
@@ -83,4 +100,14 @@ impl Memory {
         }
         ended
     }
+}
+
+/// Reports whether an agent of a session may run. An unknown one may.
+fn has_agent(agents: &[AgentProcess]) -> bool {
+    agents.is_empty() || agents.iter().any(is_agent)
+}
+
+/// Reports whether an agent may run. One that is not known may.
+fn is_agent(process: &AgentProcess) -> bool {
+    process.pid == 0 || process.lives()
 }

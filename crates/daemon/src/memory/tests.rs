@@ -1,6 +1,7 @@
 //! State over restarts and over damage to the file.
 
 mod consent;
+mod copying;
 mod sessions;
 
 use std::collections::BTreeSet;

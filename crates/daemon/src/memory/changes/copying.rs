@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use castellan_facts::ContainedMarks;
+use serde::{Deserialize, Serialize};
 
 use super::{Changes, Open};
 use crate::limits::READS_PER_CALL_MAX;
@@ -19,8 +20,10 @@ pub(crate) struct Copying {
 }
 
 /// A call that may copy files of a contained call, because it ran when that one began.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::memory) struct Copier {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reads: Option<BTreeSet<String>>,
     /// The files that it writes.
     pub(in crate::memory) paths: BTreeSet<String>,
@@ -50,17 +53,41 @@ impl Copier {
 }
 
 impl Changes {
-    /// Returns the calls that may still run beside the call `but`, and that may read a file of a workspace.
+    /// Returns the calls that may still run beside the call `but`, and that may read a file of a workspace, or a copy that
+    /// another one of them makes.
     pub(in crate::memory) fn beside(&self, but: u64, workspace: &str) -> Vec<Copier> {
-        let files = BTreeSet::from([workspace.to_owned()]);
-        let marks = ContainedMarks::of(&files);
-        let open = self.sessions.values().flat_map(|session| &session.open);
-        let copiers = open.filter(|open| open.copies_from(but, &marks));
-        copiers.map(|open| Copier { reads: open.copying.reads.clone(), paths: open.paths.clone() }).collect()
+        let mut files = BTreeSet::from([workspace.to_owned()]);
+        let mut left: Vec<&Open> = self.sessions.values().flat_map(|session| &session.open).collect();
+        let mut found = Vec::new();
+        loop {
+            let marks = ContainedMarks::of(&files);
+            let (copying, rest): (Vec<&Open>, Vec<&Open>) =
+                left.into_iter().partition(|open| open.copies_from(but, &marks));
+            if copying.is_empty() {
+                return found;
+            }
+            left = rest;
+            files.extend(copying.iter().flat_map(|open| open.paths.iter().cloned()));
+            let copier =
+                |open: &Open| Copier { reads: open.copying.reads.clone(), paths: open.paths.clone() };
+            found.extend(copying.into_iter().map(copier));
+        }
     }
 
-    /// Notes that the call `but` wrote files: what running calls that read them write are copies. Returns the copies.
+    /// Notes that the call `but` wrote files: what running calls that read them write are copies. Returns the copies, and
+    /// those of the copies.
     pub(in crate::memory) fn copy_from(&mut self, but: u64, files: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        let mut copies = self.copy_once(but, files);
+        while !copies.is_subset(&all) {
+            let next = self.copy_once(but, &copies);
+            all.append(&mut copies);
+            copies = next;
+        }
+        all
+    }
+
+    fn copy_once(&mut self, but: u64, files: &BTreeSet<String>) -> BTreeSet<String> {
         let marks = ContainedMarks::of(files);
         let open = self.sessions.values_mut().flat_map(|session| &mut session.open);
         let mut copies = BTreeSet::new();
@@ -71,10 +98,14 @@ impl Changes {
         copies
     }
 
-    /// Returns the copies that calls may still write, and the roots of their sessions.
-    pub(in crate::memory) fn open_copies(&self) -> impl Iterator<Item = (&SessionKey, &String)> {
+    /// Returns the copies that calls may still write, the roots of their sessions, and whether castellan looks for the commands
+    /// of the call itself.
+    pub(in crate::memory) fn open_copies(&self) -> impl Iterator<Item = (&SessionKey, bool, &String)> {
         self.sessions.iter().flat_map(|(root, session)| {
-            session.open.iter().flat_map(|open| &open.copying.into).map(move |path| (root, path))
+            session.open.iter().flat_map(move |open| {
+                let is_looked_for = open.start.is_some();
+                open.copying.into.iter().map(move |path| (root, is_looked_for, path))
+            })
         })
     }
 }

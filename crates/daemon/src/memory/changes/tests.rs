@@ -247,3 +247,42 @@ fn a_call_that_reads_too_many_files_may_read_any() {
         assert_eq!(changes.beside(0, "/w").len(), 0, "its own call");
     }
 }
+
+/// A call with a command in the background, which the agent reports at once.
+#[test]
+fn a_call_whose_commands_run_on_stays_open_until_they_end() {
+    let ended = |call: u64| Ended { call, id: call.to_string(), scripts: Vec::new() };
+    let start = Some(Start { ticks: 5, group: None, adopters: vec![1] });
+    let mut changes = Changes::default();
+    for (call, outlasts, start) in [(1, true, start.clone()), (2, false, start), (3, true, None)] {
+        let id = call.to_string();
+        let paths = paths(&[&format!("/w/{call}")]);
+        changes.begin(key(0), Begun { call, id: &id, paths, outlasts, start, ..Begun::default() });
+    }
+    let changing = |changes: &Changes| changes.of(&key(0), None).unwrap().changing;
+    assert!(!changes.may_outlast(|_| true));
+    assert!(changes.may_outlast(|_| false), "the agent has ended");
+    for call in [1, 2, 3] {
+        assert_eq!(changes.end(&key(0), &call.to_string()), [ended(call)]);
+        assert_eq!(changes.end(&key(0), &call.to_string()), []);
+    }
+    assert_eq!(changing(&changes), paths(&["/w/1"]));
+    assert!(changes.may_outlast(|_| true));
+    // The journal has it.
+    let mut again = Changes::default();
+    for entry in changes.entries().collect::<Vec<_>>() {
+        if let Entry::Begun(entry) = entry {
+            let (root, begun) = entry.begun();
+            again.begin(root, begun);
+        } else if let Entry::Ended { root, calls } = entry {
+            again.end_calls(&root, &calls);
+        }
+    }
+    for mut changes in [changes, again] {
+        changes.end_outlasting(|_| true, |_, start| start.ticks == 5);
+        assert_eq!(changing(&changes), paths(&["/w/1"]));
+        changes.end_outlasting(|_| true, |_, _| false);
+        assert_eq!(changing(&changes), paths(&[]));
+        assert!(!changes.may_outlast(|_| true));
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{Begun, Copying, Origins};
+use crate::memory::{Begun, Copying, Origins, Start};
 use crate::session_key::SessionKey;
 
 /// A call without the hashes of its scripts.
@@ -36,6 +36,12 @@ pub(in crate::memory) struct BegunEntry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     copies: Vec<String>,
     in_background: bool,
+    /// An older journal has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    outlasts: bool,
+    /// An older journal has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<Start>,
 }
 
 impl BegunEntry {
@@ -54,6 +60,8 @@ impl BegunEntry {
             reads: begun.copying.reads.as_ref().map(list),
             copies: list(&begun.copying.into),
             in_background: begun.in_background,
+            outlasts: begun.outlasts,
+            start: begun.start.clone(),
         }
     }
 
@@ -73,6 +81,8 @@ impl BegunEntry {
             code: set(&self.code),
             copying: Copying { reads: self.reads.as_deref().map(set), into: set(&self.copies) },
             in_background: self.in_background,
+            outlasts: self.outlasts,
+            start: self.start.clone(),
         };
         (self.root, begun)
     }

@@ -1,0 +1,91 @@
+//! Calls whose commands may run on after the agent's report, or after the end of the agent. It must not know processes.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Changes, Ended, Open};
+use crate::session_key::SessionKey;
+
+/// The begin of a call. The processes of its commands start later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {
+    /// Ticks since the boot.
+    pub(crate) ticks: u64,
+    /// The control group of the agent, which its commands inherit; `None` if it is not known.
+    pub(crate) group: Option<String>,
+    /// The processes above the agent that get the orphans of its commands.
+    pub(crate) adopters: Vec<u32>,
+}
+
+impl Start {
+    /// The begin of two calls that are stored as one.
+    fn of_both(self, other: Start) -> Start {
+        let group = self.group.filter(|group| Some(group) == other.group.as_ref());
+        let mut adopters = self.adopters;
+        adopters.extend(other.adopters);
+        adopters.sort_unstable();
+        adopters.dedup();
+        Start { ticks: self.ticks.min(other.ticks), group, adopters }
+    }
+}
+
+impl Changes {
+    /// Ends calls. One whose commands may outlast the agent's report stays open.
+    pub(super) fn close(&mut self, root: &SessionKey, is_over: impl Fn(&Open) -> bool) -> Vec<Ended> {
+        let Some(session) = self.sessions.get_mut(root) else { return Vec::new() };
+        let (mut ended, mut left) = (Vec::new(), VecDeque::new());
+        for mut open in std::mem::take(&mut session.open) {
+            if open.is_reported || !is_over(&open) {
+                left.push_back(open);
+                continue;
+            }
+            ended.push(open.end());
+            if open.outlasts && open.start.is_some() {
+                open.is_reported = true;
+                left.push_back(open);
+            }
+        }
+        session.open = left;
+        ended
+    }
+
+    /// Reports whether the commands of a call may run although the agent has reported it, or has ended. `has_agent` reports
+    /// whether an agent of a session runs.
+    pub(in crate::memory) fn may_outlast(&self, has_agent: impl Fn(&SessionKey) -> bool) -> bool {
+        let mut sessions = self.sessions.iter().filter(|(_, session)| !session.open.is_empty());
+        sessions.any(|(root, session)| {
+            session.open.iter().any(|open| open.is_reported)
+                || session.open.iter().any(|open| open.start.is_some()) && !has_agent(root)
+        })
+    }
+
+    /// Ends the calls of which no command runs any more. `runs` reports whether one may run.
+    pub(in crate::memory) fn end_outlasting(
+        &mut self,
+        has_agent: impl Fn(&SessionKey) -> bool,
+        runs: impl Fn(&SessionKey, &Start) -> bool,
+    ) {
+        for (root, session) in self.sessions.iter_mut().filter(|(_, session)| !session.open.is_empty()) {
+            let has_agent = has_agent(root);
+            session.open.retain(|open| match &open.start {
+                Some(start) => !open.is_reported && has_agent || runs(root, start),
+                None => true,
+            });
+        }
+    }
+}
+
+impl Open {
+    /// Adds the time in which a call may run that is stored as one with this.
+    pub(super) fn lasts_as(&mut self, other: &Open) {
+        self.start = match (self.start.take(), other.start.clone()) {
+            (Some(one), Some(other)) => Some(one.of_both(other)),
+            // Unknown: as long as the agent.
+            (_, _) => None,
+        };
+        self.outlasts |= other.outlasts;
+        self.is_reported &= other.is_reported;
+    }
+}
