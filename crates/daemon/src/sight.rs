@@ -1,8 +1,13 @@
 //! The daemon's sight of the guarded user's files and processes: each question about them goes through this module. The
 //! functions mirror those of `std::fs` and `castellan_files`.
 //!
-//! A daemon that serves its own user looks by itself. The daemon of a system-wide installation has a user of its own. It looks
-//! through the reader of the one guarded user, with the rights of that user alone. The reader is set once, at the start. castellan's own files never go through this module, and it must not know the use of an answer.
+//! A daemon that serves its own user looks by itself. The daemon of a system-wide installation has a user of its own. It
+//! looks through the reader of the one guarded user, with the rights of that user alone. The reader is set once, at the
+//! start. castellan's own files never go through this module, and it must not know the use of an answer.
+//!
+//! On a FUSE mount without `allow_other` the kernel permits only the user who mounted it, also with a descriptor that the
+//! reader has opened. There the daemon's look at the descriptor fails with EACCES: the file is there and cannot be read, so
+//! its code is unread.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};

@@ -32,7 +32,7 @@ pub(super) struct SystemOptions {
     #[arg(long = "user", value_name = "NAME", requires = "system")]
     users: Vec<String>,
 
-    /// Write the files of `--system` below DIR, and run no program; for packages
+    /// Write the files of `--system` below DIR, a folder of root, and run no program; for packages
     #[arg(long, requires = "system", value_name = "DIR")]
     root: Option<PathBuf>,
 }
