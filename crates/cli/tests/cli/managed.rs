@@ -133,7 +133,7 @@ fn hooks_of_the_machine_hold_whatever_the_users_ask() {
     assert_eq!((code, &sound["guarded"], &sound["faults"]), (Some(0), &json!(true), &json!([])), "{sound}");
     let other = home.path("other").display().to_string();
     let printed = home.run_ok(&["--home", &other, "install", "claude", "--print"]);
-    home.write("user/.claude/settings.json", &printed[printed.find('{').unwrap()..]);
+    home.write("user/.claude/settings.json", printed);
     let (code, found) = claude(&home);
     let faults = found["faults"].to_string();
     assert_eq!((code, &found["guarded"]), (Some(0), &json!(true)), "{found}");

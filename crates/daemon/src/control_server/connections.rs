@@ -163,7 +163,7 @@ mod tests {
         let copies: Vec<_> =
             (0..OWN_FILES_REQUESTS_MAX).map(|_| connections.begin_copies().unwrap()).collect();
         assert!(connections.begin_copies().is_none());
-        assert!(OWN_FILES_REQUESTS_MAX < CONTROL_REQUESTS_MAX);
+        const { assert!(OWN_FILES_REQUESTS_MAX < CONTROL_REQUESTS_MAX) };
         drop(copies);
         assert!(connections.begin_copies().is_some());
     }
