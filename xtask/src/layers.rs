@@ -19,6 +19,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-darwin", 0),
     ("castellan-proxy", 0),
     ("castellan-programs", 1),
+    ("castellan-rows", 1),
     ("castellan-rules", 1),
     ("castellan-agents", 1),
     ("castellan-sandbox", 1),

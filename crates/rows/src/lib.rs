@@ -1,0 +1,23 @@
+//! L1: rows as bytes, and the channel that carries them from the daemon to an engine in another process, such as
+//! Falco. Both ends use this crate: the daemon writes calls ([`encode`], [`Sender`]), the plugin reads them ([`CallRows`],
+//! [`Receiver`]) and makes one event ([`Event`]) of each row.
+//!
+//! It knows rows and the field table. It must not know rules, verdicts, Falco's interface or where the socket is.
+
+mod call;
+mod channel;
+mod engine_fields;
+mod event;
+mod limits;
+mod nonce;
+mod part;
+mod seen;
+
+pub use call::{CallRows, EncodeError, encode};
+pub use channel::{Identity, KEY_BYTES, PeerUser, ReceiveError, Receiver, SendError, Sender, SenderEvent};
+pub use engine_fields::EngineField;
+pub use event::Event;
+pub use limits::{ALERT_BYTES_MAX, CALL_BYTES_MAX, NUMBER_MAX, ROWS_MAX};
+pub use nonce::{Generation, Nonce};
+pub use part::{Defect, Found, List};
+pub use seen::Seen;
