@@ -31,6 +31,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("castellan-policy", 2),
     ("castellan-plans", 2),
     ("castellan-falco", 2),
+    ("castellan-engine", 2),
     ("castellan-facts", 3),
     ("castellan-audit", 3),
     ("castellan-review", 3),

@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use castellan_event::sha256_hex;
+use castellan_rows::EngineField;
 use castellan_rules::{Engine, Rule, RuleDescription};
 
 use crate::description::Described;
@@ -15,14 +17,71 @@ const HEAD: &str = "\
 # A plugin for the source must know every field that they name.
 ";
 
+/// The rule that reports each row as judged. It is the last one, so all others are tested before it.
+const SEEN_RULE: &str = "castellan has seen the row";
+
+/// Rules for a Falco that judges calls in castellan's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineRules {
+    /// The rule file. The number of a rule is its position among all rules, from 0.
+    pub yaml: String,
+    /// The hash of the rules: the generation of rows that they judge.
+    pub generation: String,
+    /// Number of rules, without the one that reports rows.
+    pub count: usize,
+}
+
 /// Returns the rules in their order, disabled ones too. Falco treats a second rule of the same name as a redefinition.
 /// So if two layers use one name, the later rule gets a number.
 pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
     let version = ENGINES.iter().find(|(of, _)| *of == engine).map_or("", |(_, version)| version);
     let mut yaml = format!("{HEAD}- required_engine_version: {version}\n");
+    push_rules(&mut yaml, all, &|_, condition| condition.to_owned());
+    yaml
+}
+
+/// Returns the rules for a Falco that judges calls in castellan's place. Each rule reports its number when it matches:
+/// the last test of its condition is always true, and Falco evaluates from left to right. The last rule reports each row
+/// of this generation of rules, with the numbers of the rules that matched.
+pub fn for_engine(all: &[Described<'_>], engine: Engine) -> EngineRules {
+    let version = ENGINES.iter().find(|(of, _)| *of == engine).map_or("", |(_, version)| version);
+    let mut rules = String::new();
+    let report = EngineField::Match.name();
+    let taken = push_rules(&mut rules, all, &|number, condition| {
+        format!("({condition}) and {report}[{number}] = true")
+    });
+    let generation = sha256_hex(&rules);
+    let mut names =
+        std::iter::once(SEEN_RULE.to_owned()).chain((2u64..).map(|number| format!("{SEEN_RULE} ({number})")));
+    let name = names.find(|name| !taken.contains(name)).unwrap_or_default();
+    let (row, seen) = (EngineField::Generation.name(), EngineField::Seen.name());
+    let yaml = format!(
+        "{ENGINE_HEAD}- required_engine_version: {version}\n{rules}
+- rule: {}
+  desc: \"Reports that all rules were tested on a row.\"
+  condition: {}
+  output: {}
+  priority: \"DEBUG\"
+  source: \"coding_agent\"
+  tags: [\"coding_agent_seen\"]
+",
+        quoted(&name),
+        quoted(&format!("{row} = {generation}")),
+        quoted(&format!("%{seen}")),
+    );
+    EngineRules { yaml, generation, count: all.iter().map(|of| of.rules.rules().len()).sum() }
+}
+
+/// Appends the rules. `condition` gets the number of a rule and its condition, and returns the condition to write.
+/// Returns the names.
+fn push_rules(
+    yaml: &mut String,
+    all: &[Described<'_>],
+    condition: &dyn Fn(usize, &str) -> String,
+) -> HashSet<String> {
     let pairs = || all.iter().flat_map(|of| of.rules.rules().iter().zip(&of.description.rules));
     let mut taken: HashSet<String> = HashSet::new();
-    for (rule, described) in pairs() {
+    for (number, (rule, described)) in pairs().enumerate() {
         let mut name = rule.name.clone();
         // The numbered name must not be the name of a later rule either.
         let known = |name: &String| taken.contains(name) || pairs().any(|(other, _)| other.name == *name);
@@ -31,17 +90,22 @@ pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
             name = numbered.find(|name| !known(name)).unwrap_or_default();
             yaml.push_str("\n# The next rule had the name of one above.");
         }
-        push_rule(&mut yaml, &name, rule, described);
+        push_rule(yaml, &name, &condition(number, &described.exported), (rule, described));
         taken.insert(name);
     }
-    yaml
+    taken
 }
 
-fn push_rule(yaml: &mut String, name: &String, rule: &Rule, described: &RuleDescription) {
+fn push_rule(
+    yaml: &mut String,
+    name: &String,
+    condition: &String,
+    (rule, described): (&Rule, &RuleDescription),
+) {
     let lines = [
         ("\n- rule: ", name),
         ("  desc: ", &rule.desc),
-        ("  condition: ", &described.exported),
+        ("  condition: ", condition),
         ("  output: ", &described.output),
         ("  priority: ", &rule.priority.as_str().to_uppercase()),
         ("  source: ", &rule.source.to_string()),
@@ -59,6 +123,13 @@ fn push_rule(yaml: &mut String, name: &String, rule: &Rule, described: &RuleDesc
         yaml.push_str("  enabled: false\n");
     }
 }
+
+const ENGINE_HEAD: &str = "\
+# Written by castellan for the Falco that judges calls in its place. castellan writes it anew when the rules change.
+- required_plugin_versions:
+    - name: coding_agent
+      version: 0.5.0
+";
 
 /// Returns a double-quoted YAML scalar in one line.
 fn quoted(text: &str) -> String {

@@ -11,6 +11,8 @@ mod event;
 mod limits;
 mod nonce;
 mod part;
+#[cfg(feature = "plain")]
+mod plain;
 mod seen;
 
 pub use call::{CallRows, EncodeError, encode};
@@ -20,4 +22,6 @@ pub use event::Event;
 pub use limits::{ALERT_BYTES_MAX, CALL_BYTES_MAX, NUMBER_MAX, ROWS_MAX};
 pub use nonce::{Generation, Nonce};
 pub use part::{Defect, Found, List};
+#[cfg(feature = "plain")]
+pub use plain::{PlainRow, plain_fields};
 pub use seen::Seen;

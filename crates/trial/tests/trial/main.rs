@@ -5,6 +5,7 @@ mod accuracy;
 mod asks;
 mod boundary;
 mod exchanges;
+mod falco;
 mod globals;
 mod loads;
 mod own_parts;
