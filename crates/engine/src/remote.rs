@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use castellan_event::Row;
-use castellan_rows::{Identity, Nonce, PeerUser, Sender, SenderEvent, encode};
+use castellan_rows::{Admit, Identity, Nonce, Sender, SenderEvent, encode};
 
 use crate::alerts::Alerts;
 use crate::error::EngineError;
@@ -15,7 +15,7 @@ use crate::secret::Secret;
 use crate::waiting::Waiting;
 
 /// What an engine needs to start.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Setup {
     /// The socket of the channel, in a directory of its own that only the user can enter.
     pub rows: UnixListener,
@@ -27,10 +27,8 @@ pub struct Setup {
     pub secret: Secret,
     /// Number of rules of the generation.
     pub rules: usize,
-    /// The users whose Falco may connect.
-    pub users: Vec<u32>,
-    /// Reads the user of a peer.
-    pub peer: PeerUser,
+    /// Decides which process may be Falco.
+    pub admit: Admit,
 }
 
 /// An engine in another process.
@@ -45,14 +43,14 @@ pub struct RemoteEngine {
 impl RemoteEngine {
     /// Starts to listen. `on_event` is called when an engine connects, is refused, or ends.
     pub fn start(setup: Setup, on_event: impl Fn(&SenderEvent) + Send + 'static) -> io::Result<RemoteEngine> {
-        let Setup { rows, alerts, identity, secret, rules, users, peer } = setup;
+        let Setup { rows, alerts, identity, secret, rules, admit } = setup;
         let waiting = Arc::new(Waiting::default());
         let reported = Arc::clone(&waiting);
         let alerts = Alerts::start(alerts, secret, move |seen| {
             reported.report(seen, rules);
         })?;
         let ended = Arc::clone(&waiting);
-        let sender = Sender::start(rows, identity, users, peer, move |event| {
+        let sender = Sender::start(rows, identity, admit, move |event| {
             if let SenderEvent::Closed(connection) = event {
                 ended.end(connection);
             }

@@ -6,6 +6,7 @@ mod receiver;
 mod sender;
 
 use std::io;
+use std::os::unix::net::UnixStream;
 
 pub use receiver::{ReceiveError, Receiver};
 pub use sender::{SendError, Sender, SenderEvent};
@@ -31,5 +32,9 @@ impl std::fmt::Debug for Identity {
     }
 }
 
+/// Decides whether the process at the other end of a socket may be the engine. An error is the reason why not: the wrong
+/// user, or a process that castellan did not start.
+pub type Admit = Box<dyn Fn(&UnixStream) -> Result<(), String> + Send>;
+
 /// Returns the user id of the process at the other end of a socket.
-pub type PeerUser = fn(&std::os::unix::net::UnixStream) -> io::Result<u32>;
+pub type PeerUser = fn(&UnixStream) -> io::Result<u32>;

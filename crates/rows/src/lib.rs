@@ -16,7 +16,9 @@ mod plain;
 mod seen;
 
 pub use call::{CallRows, EncodeError, encode};
-pub use channel::{Identity, KEY_BYTES, PeerUser, ReceiveError, Receiver, SendError, Sender, SenderEvent};
+pub use channel::{
+    Admit, Identity, KEY_BYTES, PeerUser, ReceiveError, Receiver, SendError, Sender, SenderEvent,
+};
 pub use engine_fields::EngineField;
 pub use event::Event;
 pub use limits::{ALERT_BYTES_MAX, CALL_BYTES_MAX, NUMBER_MAX, ROWS_MAX};

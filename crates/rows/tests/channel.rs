@@ -45,19 +45,23 @@ struct Daemon {
     _directory: TempDir,
 }
 
-fn daemon_for(identity: Identity, users: Vec<u32>) -> Daemon {
+fn daemon_for(identity: Identity, admitted: u32) -> Daemon {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("rows.sock");
     let listener = UnixListener::bind(&path).unwrap();
     let (tell, events) = channel();
-    let sender = Sender::start(listener, identity, users, user, move |event| {
+    let admit = Box::new(move |stream: &UnixStream| match user(stream) {
+        Ok(user) if user == admitted => Ok(()),
+        other => Err(format!("{other:?} must not connect")),
+    });
+    let sender = Sender::start(listener, identity, admit, move |event| {
         tell.send(event).unwrap_or_default();
     });
     Daemon { sender: sender.unwrap(), events, path, _directory: directory }
 }
 
 fn daemon() -> Daemon {
-    daemon_for(IDENTITY, vec![own()])
+    daemon_for(IDENTITY, own())
 }
 
 impl Daemon {
@@ -167,7 +171,7 @@ fn strangers_are_refused_with_the_reason() {
 
 #[test]
 fn another_user_is_refused_by_both_ends() {
-    let daemon = daemon_for(IDENTITY, vec![own() + 1]);
+    let daemon = daemon_for(IDENTITY, own() + 1);
     assert!(matches!(next(&mut engine(&daemon.path)), Err(ReceiveError::Io(..))));
     assert!(matches!(daemon.event(), SenderEvent::Refused(reason) if reason.contains("must not connect")));
     let mut other = Receiver::new(daemon.path.clone(), IDENTITY, own() + 1, user);

@@ -155,8 +155,10 @@ impl Castellan {
             identity: rules.identity(),
             secret: secret.clone(),
             rules: rules.exported.count,
-            users: vec![user()],
-            peer: peer_user,
+            admit: Box::new(|stream: &UnixStream| match peer_user(stream) {
+                Ok(peer) if peer == user() => Ok(()),
+                other => Err(format!("{other:?}")),
+            }),
         };
         let engine = RemoteEngine::start(setup, |_| {}).unwrap();
         Castellan { engine, secret, socket, _directory: directory }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
 
-use super::{Identity, PeerUser, handshake};
+use super::{Admit, Identity, handshake};
 use crate::limits::{CALL_BYTES_MAX, HANDSHAKE_MS, LOOK_MS, WAITING_MAX};
 
 /// The daemon's end of the channel. The end of it closes the channel.
@@ -66,19 +66,18 @@ struct State {
 }
 
 impl Sender {
-    /// Starts to accept engines of the given users. `on_event` is called on the thread of the channel.
+    /// Starts to accept the engine that `admit` lets in. `on_event` is called on the thread of the channel.
     pub fn start(
         listener: UnixListener,
         identity: Identity,
-        users: Vec<u32>,
-        peer: PeerUser,
+        admit: Admit,
         on_event: impl Fn(SenderEvent) + Send + 'static,
     ) -> io::Result<Sender> {
         listener.set_nonblocking(true)?;
         let state =
             State { identity, connection: None, count: 0, is_busy: false, waiting: 0, is_over: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let acceptor = Acceptor { listener, users, peer, shared: Arc::clone(&shared) };
+        let acceptor = Acceptor { listener, admit, shared: Arc::clone(&shared) };
         let run = move || acceptor.run(&on_event);
         let thread = std::thread::Builder::new().name("engine channel".to_owned()).spawn(run)?;
         Ok(Sender { shared, thread: Some(thread) })
@@ -191,8 +190,7 @@ impl State {
 
 struct Acceptor {
     listener: UnixListener,
-    users: Vec<u32>,
-    peer: PeerUser,
+    admit: Admit,
     shared: Arc<Shared>,
 }
 
@@ -242,10 +240,7 @@ impl Acceptor {
     fn accept(&self, is_taken: bool) -> Result<(u64, Arc<UnixStream>), String> {
         let io = |error: io::Error| format!("the channel failed: {error}");
         let (mut stream, _) = self.listener.accept().map_err(io)?;
-        let user = (self.peer)(&stream).map_err(io)?;
-        if !self.users.contains(&user) {
-            return Err(format!("user {user} must not connect"));
-        }
+        (self.admit)(&stream)?;
         let limit = Some(Duration::from_millis(HANDSHAKE_MS));
         stream.set_nonblocking(false).map_err(io)?;
         stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)).map_err(io)?;

@@ -28,8 +28,12 @@ impl Daemon {
         let listener = UnixListener::bind(&path).unwrap();
         let (tell, events) = channel();
         let user = rustix::process::getuid().as_raw();
+        let admit = Box::new(move |stream: &UnixStream| match peer_user(stream) {
+            Ok(peer) if peer == user => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
         let tell = move |event| tell.send(event).unwrap_or_default();
-        let sender = Sender::start(listener, IDENTITY, vec![user], peer_user, tell).unwrap();
+        let sender = Sender::start(listener, IDENTITY, admit, tell).unwrap();
         let settings = settings(path.to_str().unwrap(), user, &"01".repeat(32), &"02".repeat(32));
         Daemon { sender, events: Mutex::new(events), settings, _directory: directory }
     }
