@@ -132,7 +132,7 @@ const ENGINE_HEAD: &str = "\
 ";
 
 /// Returns a double-quoted YAML scalar in one line.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for char in text.chars() {
         match char {
@@ -256,6 +256,35 @@ mod tests {
         let again = loaded_with(&text, FIELDS);
         assert_eq!(again.problems.len(), 0, "{text}");
         assert_eq!(again.rules.rules().len(), 1);
+    }
+
+    /// Falco would take a second rule of the name for the rule that reports rows.
+    #[test]
+    fn the_rule_that_reports_rows_is_the_last_one_and_has_a_name_of_its_own() {
+        let rule = |name: &str| {
+            format!(
+                "- {{rule: {name}, desc: d, condition: cmd.name = rm or tool.name = x, output: o, priority: INFO, source: coding_agent}}\n"
+            )
+        };
+        let text = format!("{}{}{}", rule(SEEN_RULE), rule("other"), rule(&format!("{SEEN_RULE} (2)")));
+        let loaded = loaded_with(&text, FIELDS);
+        let exported = for_engine(&[described(&loaded)], Engine::V0_43);
+        let names: Vec<_> = exported.yaml.lines().filter_map(|line| line.strip_prefix("- rule: ")).collect();
+        let seen = |end: &str| format!("\"{SEEN_RULE}{end}\"");
+        assert_eq!(names, [seen(""), "\"other\"".to_owned(), seen(" (2)"), seen(" (3)")]);
+        assert_eq!(exported.count, 3);
+        let conditions: Vec<_> =
+            exported.yaml.lines().filter_map(|line| line.strip_prefix("  condition: ")).collect();
+        for (number, condition) in conditions.iter().take(3).enumerate() {
+            // The report comes after the whole condition, whatever stands in it.
+            assert!(
+                condition.starts_with("\"(")
+                    && condition.ends_with(&format!(") and row.match[{number}] = true\""))
+            );
+        }
+        assert_eq!(conditions[3], format!("\"row.generation = {}\"", exported.generation));
+        let other = for_engine(&[described(&loaded_with(&rule("other"), FIELDS))], Engine::V0_43);
+        assert_ne!(other.generation, exported.generation);
     }
 
     proptest! {

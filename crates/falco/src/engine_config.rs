@@ -1,0 +1,175 @@
+//! The configuration of a Falco that judges calls in castellan's place, and the part of it for a Falco that judges other
+//! events too.
+
+use crate::export::quoted;
+
+/// The values of a configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineConfig<'c> {
+    /// Absolute path of the exported rules ([`crate::export::for_engine`]).
+    pub rules: &'c str,
+    /// Absolute path of the plugin's library.
+    pub library: &'c str,
+    /// Absolute path of the socket for rows.
+    pub socket: &'c str,
+    /// User id of the daemon.
+    pub user: u32,
+    /// The key of the channel in lower-case hex.
+    pub key: &'c str,
+    /// The generation of the rules in lower-case hex.
+    pub generation: &'c str,
+    /// The address for alerts, with the secret path.
+    pub url: &'c str,
+    /// The secret user agent of alerts.
+    pub user_agent: &'c str,
+}
+
+/// Settings of a Falco that castellan alone uses. Each default of Falco that could load another file, leave a rule out,
+/// hold an alert back or open a port is set here.
+const ALONE: &str = "\
+# Written by castellan. It holds secrets, and castellan writes it anew at each start.
+config_files: []
+watch_config_files: false
+engine:
+  kind: nodriver
+priority: debug
+rule_matching: all
+outputs_queue:
+  capacity: 0
+buffered_outputs: false
+json_output: true
+json_include_output_property: true
+json_include_message_property: false
+json_include_output_fields_property: true
+json_include_tags_property: true
+log_level: info
+log_stderr: true
+log_syslog: false
+stdout_output:
+  enabled: false
+syslog_output:
+  enabled: false
+file_output:
+  enabled: false
+program_output:
+  enabled: false
+grpc:
+  enabled: false
+grpc_output:
+  enabled: false
+webserver:
+  enabled: false
+metrics:
+  enabled: false
+";
+
+/// The settings that a Falco with other sources needs, too.
+const BESIDE: &str = "\
+# Written by castellan. It holds secrets, and castellan writes it anew at each start.
+# These settings hold for all sources of this Falco. An alert may take no longer than a call may wait.
+priority: debug
+rule_matching: all
+outputs_queue:
+  capacity: 0
+buffered_outputs: false
+json_output: true
+json_include_output_fields_property: true
+";
+
+/// Returns the whole configuration of a Falco of its own.
+pub fn alone(config: &EngineConfig<'_>) -> String {
+    format!("{ALONE}{}", own(config))
+}
+
+/// Returns the fragment for the `config.d` of an existing Falco. A fragment adds to lists and replaces other values.
+pub fn beside(config: &EngineConfig<'_>) -> String {
+    format!("{BESIDE}{}", own(config))
+}
+
+fn own(config: &EngineConfig<'_>) -> String {
+    let EngineConfig { rules, library, socket, user, key, generation, url, user_agent } = *config;
+    let [rules, library, socket, key, generation, url, user_agent] =
+        [rules, library, socket, key, generation, url, user_agent].map(quoted);
+    format!(
+        "\
+rules_files:
+  - {rules}
+load_plugins: [coding_agent]
+plugins:
+  - name: coding_agent
+    library_path: {library}
+    init_config:
+      socket: {socket}
+      user: {user}
+      key: {key}
+      generation: {generation}
+append_output:
+  - match:
+      source: coding_agent
+    extra_fields: [row.nonce]
+http_output:
+  enabled: true
+  url: {url}
+  user_agent: {user_agent}
+  insecure: false
+  echo: false
+  compress_uploads: false
+  keep_alive: true
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: EngineConfig<'static> = EngineConfig {
+        rules: "/home/a \"b\"/rules.yaml",
+        library: "/opt/castellan/libcoding_agent.so",
+        socket: "/home/a: #b/rows.sock",
+        user: 1000,
+        key: "0123",
+        generation: "4567",
+        url: "http://127.0.0.1:4040/89ab",
+        user_agent: "castellan-cdef",
+    };
+
+    #[test]
+    fn values_are_quoted() {
+        for text in [alone(&CONFIG), beside(&CONFIG)] {
+            for line in [
+                r#"  - "/home/a \"b\"/rules.yaml""#,
+                r#"      socket: "/home/a: #b/rows.sock""#,
+                // A key of digits alone would be a number.
+                r#"      key: "0123""#,
+                r#"  url: "http://127.0.0.1:4040/89ab""#,
+            ] {
+                assert!(text.lines().any(|own| own == line), "{line}\n{text}");
+            }
+        }
+    }
+
+    /// What Falco does by default, and what would let an alert be lost or a rule be left out.
+    #[test]
+    fn a_falco_of_its_own_leaves_nothing_to_defaults() {
+        let text = alone(&CONFIG);
+        for line in [
+            "config_files: []",
+            "watch_config_files: false",
+            "  kind: nodriver",
+            "rule_matching: all",
+            "priority: debug",
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line}");
+        }
+        let mut keys: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with([' ', '#']))
+            .filter_map(|line| line.split(':').next())
+            .collect();
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), count, "each key once");
+    }
+}
