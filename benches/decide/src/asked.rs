@@ -152,6 +152,7 @@ impl Prepared<'_> {
         match decide(self.call, &self.facts, &terms.policy, &state, &self.answers) {
             Step::Done(decision, _) => Ok(decision),
             Step::Needs(_) => bail!("a query is open"),
+            Step::NeedsRules => bail!("the rules are castellan's own"),
         }
     }
 }

@@ -34,6 +34,15 @@ pub(crate) struct Case<'c> {
     reading: Option<Reading<'c>>,
 }
 
+/// The input that a case lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The answers to these queries.
+    Answers(Vec<Query>),
+    /// The answer of the program that tests the policy's rules.
+    Rules,
+}
+
 /// The effects of a call.
 #[derive(Debug)]
 pub(crate) struct Reading<'c> {
@@ -54,20 +63,23 @@ pub(crate) struct Reading<'c> {
 }
 
 impl<'c> Case<'c> {
-    /// Reads the effects of a call. An error lists the queries whose answers are missing.
+    /// Reads the effects of a call, or returns the missing input.
     pub(crate) fn of(
         call: &'c Call,
         facts: &'c Facts,
         policy: &'c Policy,
         state: &'c State<'c>,
         answers: &'c Answers,
-    ) -> Result<Case<'c>, Vec<Query>> {
+    ) -> Result<Case<'c>, Missing> {
         let unread = Case::unread(call, facts, policy, state, answers);
         // A halt denies at once, whatever the call does.
         if state.mode == Mode::Passthrough || state.is_halted {
             return Ok(unread);
         }
-        let rows = rows(call, facts, state.session, answers)?;
+        let rows = rows(call, facts, state.session, answers).map_err(Missing::Answers)?;
+        if policy.tester().is_some() && answers.matched().is_none() {
+            return Err(Missing::Rules);
+        }
         Ok(Case { reading: Some(Reading::of(rows, &unread)), ..unread })
     }
 
@@ -95,7 +107,7 @@ impl<'c> Reading<'c> {
     fn of(rows: Vec<CallRow<'c>>, case: &Case<'c>) -> Reading<'c> {
         let Case { call, facts, policy, state, .. } = *case;
         let settings = policy.settings();
-        let matches = policy.matches(&rows);
+        let matches = policy.matches(&rows, case.answers.matched());
         let done = rows.partition_point(|row| row.level() <= Level::Effect);
         let now = rows.get(..done).unwrap_or(&rows);
         let own_code = OwnCode::of(now, &facts.scripts, is_safe, settings.allow_understood);

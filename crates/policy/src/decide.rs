@@ -2,10 +2,10 @@
 //! the obligations before the agent gets the answer.
 
 use castellan_event::{
-    Action, Answers, Call, Code, Facts, Finding, ObligationKind, Query, Recorder, Verdict,
+    Action, Answers, Call, Code, Facts, Finding, ObligationKind, Query, Recorder, Verdict, rows,
 };
 
-use crate::case::Case;
+use crate::case::{Case, Missing};
 use crate::conclude::conclude;
 use crate::decision::Decision;
 use crate::exemptions::exempt;
@@ -20,6 +20,8 @@ use crate::state::{Failed, State, StateChange};
 pub enum Step {
     /// These queries must be answered first.
     Needs(Vec<Query>),
+    /// The program that tests the policy's rules must be asked first.
+    NeedsRules,
     /// The decision is made.
     Done(Decision, StateChange),
 }
@@ -70,7 +72,8 @@ impl Judged<'_> {
     fn decide(self, state: &State<'_>, answers: &Answers) -> Step {
         let case = match Case::of(self.call, self.facts, self.policy, state, answers) {
             Ok(case) => case,
-            Err(missing) => return Step::Needs(missing),
+            Err(Missing::Answers(queries)) => return Step::Needs(queries),
+            Err(Missing::Rules) => return Step::NeedsRules,
         };
         let mut found = Found::default();
         for stage in self.stages {
@@ -91,6 +94,13 @@ impl Judged<'_> {
                         break;
                     }
                 }
+                Step::NeedsRules => match self.test_rules(state, world.answers()) {
+                    Ok(matched) => world.keep_matched(matched),
+                    Err(why) => {
+                        let message = format!("the rules were not tested: {why}");
+                        return self.fail_closed(state, world.answers(), &message);
+                    }
+                },
             }
         }
         self.fail_closed(state, world.answers(), "the call could not be looked into far enough to judge it")
@@ -116,6 +126,19 @@ impl Judged<'_> {
             }
         }
         self.fail_closed(state, world.answers(), "the obligations of the call cannot be settled")
+    }
+
+    /// Has the program beside castellan test the rules. An answer for another number of rows is none.
+    fn test_rules(self, state: &State<'_>, answers: &Answers) -> Result<Vec<Vec<u64>>, String> {
+        let rows = rows(self.call, self.facts, state.session, answers);
+        let rows = rows.map_err(|_| "an answer about the call is missing".to_owned())?;
+        let marks: Vec<&str> = state.session.marks.keys().map(String::as_str).collect();
+        let tester = self.policy.tester().ok_or("nothing is there to test them")?;
+        let matched = tester.test(&rows, &marks)?;
+        match matched.len() == rows.len() {
+            true => Ok(matched),
+            false => Err("the engine answered about another number of rows".to_owned()),
+        }
     }
 
     /// The deny of a call that could not be judged.

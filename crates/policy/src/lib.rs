@@ -47,7 +47,7 @@ pub use operator::{
 };
 pub use operators::Operators;
 pub use plan::{PlanCheck, PlanDeparture, PlanEnforcement, PlanMode, PlanReport, PlanSettings};
-pub use policy::{LayerRules, Policy, PolicyRule};
+pub use policy::{LayerRules, Policy, PolicyRule, Tester};
 pub use request::RequestId;
 pub use review::{ReviewProvider, ReviewSettings};
 pub use rule_state::{RuleState, Tiers};

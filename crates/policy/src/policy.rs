@@ -2,11 +2,13 @@
 //! not depend on the effect of a match.
 
 mod hash;
+mod remote;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
-use castellan_rules::{Options, Part, RowsHit, Rule, RuleSet, Source};
+use castellan_rules::{Hit, Options, Part, RowsHit, Rule, RuleSet, Source};
 
 use crate::rule_state::RuleState;
 use crate::settings::Settings;
@@ -32,6 +34,23 @@ pub struct Policy {
     settings: Settings,
     hash: String,
     missing: Option<String>,
+    remote: Option<Remote>,
+}
+
+/// A program beside castellan that tests rules on the rows of a call, such as Falco.
+pub trait Tester: std::fmt::Debug + Send + Sync {
+    /// Returns for each row the numbers of the rules that match it, ascending; the number of a rule is its position
+    /// among the rules of the policy. `marks`: the labels of the session's marks. An error is the reason why there is no
+    /// answer; the call is then denied.
+    fn test(&self, rows: &[CallRow<'_>], marks: &[&str]) -> Result<Vec<Vec<u64>>, String>;
+}
+
+/// The rules that another program tests.
+#[derive(Debug, Clone)]
+struct Remote {
+    tester: Arc<dyn Tester>,
+    /// Number of layers, from the first one. castellan tests the rules of the other ones itself.
+    layers: usize,
 }
 
 /// A layer's rules with their verdicts, in the same order.
@@ -91,7 +110,7 @@ impl Policy {
             meanings: meanings(layer, &rules, &settings),
             rules,
         });
-        Policy { layers: layers.collect(), settings, hash, missing: None }
+        Policy { layers: layers.collect(), settings, hash, missing: None, remote: None }
     }
 
     /// Returns the policy for the case that none loads: it denies all but reading. `problem`: reason, file and line.
@@ -112,6 +131,20 @@ impl Policy {
         }
         self.hash = hash::with_states(&self.hash, self.rules());
         self
+    }
+
+    /// Returns the same policy with the rules of all layers but the project's tested by another program. A project's
+    /// rules hold in one workspace only, and castellan tests them itself.
+    #[must_use]
+    pub fn tested_by(mut self, tester: Arc<dyn Tester>) -> Policy {
+        let layers = self.layers.iter().take_while(|ruled| ruled.layer != Layer::Project).count();
+        self.remote = Some(Remote { tester, layers });
+        self
+    }
+
+    /// Returns the program that tests rules, if castellan does not test all of them itself.
+    pub(crate) fn tester(&self) -> Option<&dyn Tester> {
+        self.remote.as_ref().map(|remote| &*remote.tester)
     }
 
     /// Hex SHA-256 over rule files (names, texts), their options, settings and rule states: the record's `policy`.
@@ -142,24 +175,27 @@ impl Policy {
         if is_unknown && default == Verdict::Allow { Verdict::Defer } else { default }
     }
 
-    /// Tests every rule on every row. Reports each rule that fired once, in the order of layers and rules.
-    pub(crate) fn matches(&self, rows: &[CallRow<'_>]) -> Vec<RuleMatch<'_>> {
-        self.layers.iter().flat_map(|ruled| ruled.matches(rows)).collect()
+    /// Tests every rule on every row. `found` is the answer of the program that tests rules beside castellan. Reports
+    /// each rule that fired once, in the order of layers and rules.
+    pub(crate) fn matches(&self, rows: &[CallRow<'_>], found: Option<&[Vec<u64>]>) -> Vec<RuleMatch<'_>> {
+        // Without an answer castellan tests all rules, so that none is left out.
+        let layers = self.remote.as_ref().filter(|_| found.is_some()).map_or(0, |remote| remote.layers);
+        let (theirs, own) = self.layers.split_at_checked(layers).unwrap_or((&[], self.layers.as_slice()));
+        let mut matches = remote::matches(theirs, rows, found.unwrap_or_default());
+        matches.extend(own.iter().flat_map(|ruled| ruled.matches(rows)));
+        matches
     }
 }
 
 impl Ruled {
     fn matches(&self, rows: &[CallRow<'_>]) -> impl Iterator<Item = RuleMatch<'_>> {
         let hits = self.rules.evaluate_rows(rows, |rule| self.part_of(rule)).into_iter();
-        hits.filter_map(|RowsHit { hit, rows }| {
-            Some(RuleMatch {
-                of: self.rule(hit.rule)?,
-                message: hit.message,
-                remedy_at: hit.remedy_at,
-                values: hit.values,
-                rows,
-            })
-        })
+        hits.filter_map(|RowsHit { hit, rows }| self.fired(hit, rows))
+    }
+
+    fn fired(&self, hit: Hit, rows: Vec<usize>) -> Option<RuleMatch<'_>> {
+        let Hit { rule, message, remedy_at, values } = hit;
+        Some(RuleMatch { of: self.rule(rule)?, message, remedy_at, values, rows })
     }
 
     fn part_of(&self, rule: usize) -> Part {

@@ -53,6 +53,18 @@ impl RuleSet {
         format::fields(&compiled.output, |slot| evaluation.value(slot))
     }
 
+    /// Returns a rule's match of a row that another engine found, with its output on the row.
+    pub fn hit(&self, rule: usize, row: &dyn Row) -> Option<Hit> {
+        let compiled = self.compiled.get(rule)?;
+        let evaluation = Evaluation::new(&self.program, &self.index, row);
+        Some(hit(rule, format::render(&compiled.output, |slot| evaluation.value(slot))))
+    }
+
+    /// Returns the matching rules of a row that are reported.
+    pub fn matching(&self) -> Matching {
+        self.matching
+    }
+
     /// Returns the enabled rules that match a row, in order: all or the first, depending on [`Matching`].
     pub fn evaluate(&self, row: &dyn Row) -> Vec<Hit> {
         let mut evaluation = Evaluation::new(&self.program, &self.index, row);

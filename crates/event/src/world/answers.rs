@@ -15,11 +15,13 @@ pub struct Answers {
     pub(super) hasher: RandomState,
     /// The programs that no helper read, by the hash of their language and text.
     pub(super) given_up: BTreeSet<String>,
+    /// The rules that match each row, if another process tests them.
+    pub(super) matched: Option<Vec<Vec<u64>>>,
 }
 
 impl PartialEq for Answers {
     fn eq(&self, other: &Answers) -> bool {
-        self.list == other.list && self.given_up == other.given_up
+        self.list == other.list && self.given_up == other.given_up && self.matched == other.matched
     }
 }
 
@@ -64,6 +66,12 @@ impl Answers {
     /// Iterates over the hashes of the programs that were given up.
     pub fn given_up(&self) -> impl Iterator<Item = &str> {
         self.given_up.iter().map(String::as_str)
+    }
+
+    /// Returns for each row of the call the numbers of the rules that another engine found to match it; `None` if no
+    /// engine was asked.
+    pub fn matched(&self) -> Option<&[Vec<u64>]> {
+        self.matched.as_deref()
     }
 
     /// Iterates over the recorded queries and answers.

@@ -52,6 +52,11 @@ impl<'w> Recorder<'w> {
         read
     }
 
+    /// Keeps the rules that match each row, for the rest of the decision.
+    pub fn keep_matched(&mut self, matched: Vec<Vec<u64>>) {
+        self.answers.matched = Some(matched);
+    }
+
     /// Returns all answers so far.
     pub fn answers(&self) -> &Answers {
         &self.answers

@@ -4,6 +4,7 @@
 mod allow;
 mod contained;
 mod denial_keys;
+mod engine;
 mod grants;
 mod layers;
 mod limits;

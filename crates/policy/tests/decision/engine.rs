@@ -1,0 +1,152 @@
+//! Rules that another process tests: the decision is that of castellan's own engine, and without an answer it is a deny.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use castellan_event::{
+    Call, CallRow, Code, Command, Effect, FIELDS, Facts, Layer, Mode, Recorder, ToolKind, Verdict,
+};
+use castellan_policy::{Decision, Policy, RuleState, Settings, Tester, drive};
+use castellan_rules::{Matching, Options, RuleSet, Source, load};
+
+use crate::support::{Lexical, bash, call, loaded_with, rule, state};
+
+/// Another engine. It tests all rules of the first two layers and knows no states.
+#[derive(Debug)]
+struct Other {
+    layers: Vec<RuleSet>,
+    /// Changes the answer.
+    spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>,
+}
+
+impl Tester for Other {
+    fn test(&self, rows: &[CallRow<'_>], marks: &[&str]) -> Result<Vec<Vec<u64>>, String> {
+        assert!(marks.is_empty());
+        let mut found = Vec::new();
+        for row in rows {
+            let (mut first, mut numbers) = (0, Vec::new());
+            for rules in &self.layers {
+                numbers.extend(rules.evaluate(row).iter().map(|hit| (first + hit.rule) as u64));
+                first += rules.rules().len();
+            }
+            found.push(numbers);
+        }
+        (self.spoil)(&mut found).map(|()| found)
+    }
+}
+
+fn layers() -> [(Layer, String); 3] {
+    let of = |name: &str, condition: &str, tags: &str| rule(name, condition, tags);
+    [
+        (
+            Layer::Organisation,
+            of("organisation", "tool.file_path endswith y", "coding_agent_deny")
+                + &of("same", "cmd.name = ls", "coding_agent_allow"),
+        ),
+        (
+            Layer::User,
+            of("deny", "tool.file_path endswith x", "coding_agent_deny")
+                + &of("disabled", "tool.name exists", "coding_agent_deny")
+                    .replace("  tags", "  enabled: false\n  tags")
+                + &of(
+                    "ask",
+                    "tool.file_path endswith x or cmd.name = rm",
+                    "coding_agent_ask, \"coding_agent_mark:asked\"",
+                )
+                + &of("same", "cmd.name in (ls, rm)", "coding_agent_allow")
+                + &of("effects", "fx.kind = delete", "coding_agent_ask"),
+        ),
+        (Layer::Project, of("project", "cmd.name = make", "coding_agent_ask")),
+    ]
+}
+
+fn policy(matching: Matching, held: &[(&str, RuleState)]) -> Policy {
+    let options = Options { matching, ..Options::default() };
+    let layers = layers();
+    let layers: Vec<(Layer, &str)> = layers.iter().map(|(layer, text)| (*layer, text.as_str())).collect();
+    let state_of = |name: &str| {
+        held.iter().find(|(rule, _)| *rule == name).map_or(RuleState::Enforce, |(_, state)| *state)
+    };
+    loaded_with(&options, &layers, Settings::default()).with_states(|of| state_of(&of.rule.name))
+}
+
+fn other(spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>) -> Arc<Other> {
+    let loaded = |(_, text): (Layer, String)| {
+        let source = Source { name: "test.yaml".into(), text };
+        load(&[source], FIELDS, &Options::default()).rules
+    };
+    let others = layers().into_iter().filter(|(layer, _)| *layer != Layer::Project);
+    Arc::new(Other { layers: others.map(loaded).collect(), spoil })
+}
+
+fn calls() -> Vec<(Call, Facts)> {
+    let command =
+        |name: &str| Command { name: Some(name.to_owned()), line: name.to_owned(), ..Command::default() };
+    let facts = |names: &[&str], kinds: &[&str]| Facts {
+        commands: names.iter().map(|name| command(name)).collect(),
+        effects: kinds
+            .iter()
+            .map(|kind| Effect { command: Some(0), ..Effect::of(kind.parse().unwrap()) })
+            .collect(),
+        ..Facts::default()
+    };
+    vec![
+        (call("Read", ToolKind::Read, "", &["/w/x", "/w/y"]), Facts::default()),
+        (call("Read", ToolKind::Read, "", &["/w/z"]), Facts::default()),
+        (bash("ls"), facts(&["ls"], &["read"])),
+        (bash("ls; rm x"), facts(&["rm", "ls"], &["delete", "read"])),
+        (bash("make"), facts(&["make"], &[])),
+    ]
+}
+
+fn judge(call: &Call, facts: &Facts, policy: &Policy, mode: Mode) -> Decision {
+    drive(call, facts, policy, &state(mode, true), &mut Recorder::new(&Lexical)).0
+}
+
+#[test]
+fn the_decision_does_not_depend_on_who_tests_the_rules() {
+    let tester = other(|_| Ok(()));
+    let mut verdicts = BTreeSet::new();
+    let all: [&[(&str, RuleState)]; 4] = [
+        &[],
+        &[("deny", RuleState::Off)],
+        &[("deny", RuleState::Observe)],
+        &[("same", RuleState::Off), ("ask", RuleState::Observe)],
+    ];
+    for matching in [Matching::All, Matching::First] {
+        for (held, mode) in all.iter().flat_map(|held| Mode::ALL.map(|mode| (held, mode))) {
+            for (call, facts) in calls() {
+                let native = judge(&call, &facts, &policy(matching, held), mode);
+                let remote = policy(matching, held).tested_by(tester.clone());
+                assert_eq!(judge(&call, &facts, &remote, mode), native, "{held:?} {:?}", call.command);
+                verdicts.insert(native.verdict);
+            }
+        }
+    }
+    assert!(
+        verdicts.is_superset(&BTreeSet::from([Verdict::Defer, Verdict::Ask, Verdict::Deny])),
+        "{verdicts:?}"
+    );
+}
+
+#[test]
+fn without_an_answer_a_call_is_denied_with_the_reason() {
+    let check = |tester: Arc<Other>, reason: &str| {
+        let remote = policy(Matching::All, &[]).tested_by(tester);
+        for (call, facts) in calls() {
+            let decision = judge(&call, &facts, &remote, Mode::Enforce);
+            assert_eq!((decision.verdict, decision.answer), (Verdict::Deny, Verdict::Deny));
+            let found = decision.findings.iter().find(|finding| finding.code == Code::FailClosed).unwrap();
+            assert!(found.message.contains(reason), "{}", found.message);
+        }
+    };
+    check(other(|_| Err("Falco is gone".to_owned())), "Falco is gone");
+    check(other(|found| found.pop().map(|_| ()).ok_or_else(String::new)), "another number of rows");
+    check(
+        other(|found| {
+            found.push(Vec::new());
+            Ok(())
+        }),
+        "another number of rows",
+    );
+}
