@@ -38,8 +38,8 @@ usage: cargo xtask COMMAND
           builds and packs the commit twice, in two folders, and compares every byte
   test [SUITE]...
           runs every test suite, or those named, whole: lint unit e2e agents attacks sandbox containment fuzz service plans
-          lockdown walks; without a name no sandbox, containment, fuzz, service, plans, lockdown or walks, and one fifth of
-          agents
+          lockdown falco walks; without a name no sandbox, containment, fuzz, service, plans, lockdown, falco or walks, and one
+          fifth of agents
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
           built with, it fails, with --if-present it says so

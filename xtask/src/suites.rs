@@ -3,6 +3,7 @@
 
 mod clients;
 mod executables;
+mod falco;
 mod kits;
 mod matrix;
 pub(crate) mod sandboxes;
@@ -166,6 +167,17 @@ const SUITES: &[Suite] = &[
             Step::Kits,
             Step::Run("cargo build --workspace"),
             Step::Run("cargo test --workspace --test lockdown -- --test-threads=2"),
+        ],
+    },
+    // The plugin is a workspace of its own, which no other suite builds.
+    Suite {
+        name: "falco",
+        minutes: 20,
+        when: When::Named,
+        steps: &[
+            Step::Run("cargo build --workspace --examples"),
+            Step::Falco,
+            Step::Run("cargo test --workspace --test trial falco"),
         ],
     },
     Suite {

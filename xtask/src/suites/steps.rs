@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::clients;
 use super::executables::{self, Executable};
+use super::falco;
 use super::kits;
 use super::matrix::Share;
 use super::sandboxes;
@@ -25,6 +26,8 @@ pub(super) enum Step {
     Kits,
     /// Installs the sandboxes that castellan's is compared with.
     Sandboxes,
+    /// Tests Falco's plugin.
+    Falco,
     /// The test executables that belong to the suite, each with this number of threads.
     Tests { threads: Option<u8>, belongs: fn(&Executable) -> bool },
 }
@@ -37,6 +40,7 @@ impl Step {
             Step::Clients => clients::install(until),
             Step::Kits => kits::install(until),
             Step::Sandboxes => sandboxes::install(until),
+            Step::Falco => falco::run(until),
             Step::Tests { threads, belongs } => {
                 let chosen = executables::built()?.into_iter().filter(belongs).collect();
                 executables::run(chosen, *threads, share, until)
@@ -52,6 +56,7 @@ impl fmt::Display for Step {
             Step::Clients => "install the agents",
             Step::Kits => "install the agent SDKs",
             Step::Sandboxes => "install other sandboxes",
+            Step::Falco => "test the plugin of Falco",
             Step::Tests { .. } => "run the tests",
         })
     }
