@@ -1,4 +1,5 @@
 //! The channel: both ends over a real socket.
+#![cfg(test)]
 
 use std::io::Read as _;
 use std::os::unix::net::{UnixListener, UnixStream};

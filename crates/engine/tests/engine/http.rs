@@ -42,6 +42,6 @@ impl Poster {
         }
         assert!(sent.is_ok());
         self.stream = Some(stream);
-        String::from_utf8(answer).unwrap()[9..12].parse().unwrap()
+        String::from_utf8(answer).unwrap().split(' ').nth(1).unwrap().parse().unwrap()
     }
 }

@@ -1,10 +1,12 @@
 //! One call at a time.
 
+use std::io::Read as _;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use castellan_engine::EngineError;
-use castellan_rows::SendError;
+use castellan_rows::{ALERT_BYTES_MAX, SendError};
 
 use crate::falco::{Alert, Falco, Over, Script};
 use crate::http::Poster;
@@ -65,13 +67,21 @@ fn the_answer_is_that_of_castellans_own_engine() {
 fn asked(
     make: impl FnOnce((String, String)) -> Box<dyn FnMut(&mut Poster, Option<Alert>)>,
 ) -> Result<Vec<Vec<u64>>, EngineError> {
+    asked_for(SHORT, make)
+}
+
+/// The same with another time for the answer.
+fn asked_for(
+    wait: Duration,
+    make: impl FnOnce((String, String)) -> Box<dyn FnMut(&mut Poster, Option<Alert>)>,
+) -> Result<Vec<Vec<u64>>, EngineError> {
     let rules = Rules::load();
     let castellan = Castellan::start(&rules);
     let falco = Falco::start(&castellan, &rules);
     let mut script = make(falco.secret());
     let denied = rows("rm", &["x"], "delete", "/etc/x");
     assert_eq!(rules.native(&denied)[1], vec![1]);
-    beside(falco, &castellan, &mut *script, || castellan.matches(&denied, SHORT))
+    beside(falco, &castellan, &mut *script, || castellan.matches(&denied, wait))
 }
 
 #[test]
@@ -106,6 +116,46 @@ fn a_report_of_a_stranger_is_no_answer() {
         });
         assert_eq!(matches, Err(EngineError::Late { missing: 3, rows: 3 }));
     }
+}
+
+/// Each report is in an alert with a long text before it. Returns the answer about the call.
+fn asked_with_alerts_of(bytes: usize, wait: Duration) -> Result<Vec<Vec<u64>>, EngineError> {
+    asked_for(wait, |secret| {
+        let mut honest = honest(secret);
+        Box::new(move |poster, alert| {
+            let long = |alert: Alert| {
+                let start = r#"{"output":""#;
+                let rest = format!("\",{}", alert.body.strip_prefix('{').unwrap());
+                let rest = rest.replace(r#""output":"#, r#""message":"#);
+                let text = "x".repeat(bytes - start.len() - rest.len());
+                Alert { body: format!("{start}{text}{rest}"), ..alert }
+            };
+            honest(poster, alert.filter(|alert| alert.is_seen).map(long));
+        })
+    })
+}
+
+#[test]
+fn an_alert_of_any_size_is_taken_and_an_oversized_one_reports_nothing() {
+    assert_eq!(asked_with_alerts_of(ALERT_BYTES_MAX, LONG).unwrap()[1], vec![1]);
+    let late = Err(EngineError::Late { missing: 3, rows: 3 });
+    assert_eq!(asked_with_alerts_of(ALERT_BYTES_MAX + 1, SHORT), late);
+}
+
+#[test]
+fn strangers_who_hold_all_connections_end_in_no_answer() {
+    let castellan = Castellan::start(&Rules::load());
+    let address = castellan.engine.address();
+    let mut strangers: Vec<_> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
+    // The listener takes connections in their order, so it has seen all of them when it closes the last one.
+    assert_eq!(strangers.last_mut().unwrap().read(&mut [0]).unwrap(), 0);
+    let (path, agent) = (castellan.secret.path(), castellan.secret.agent());
+    assert_eq!(Poster::new(address).post(path, agent, "{}"), 0, "no connection is free");
+    // They are disconnected soon, and Falco finds a place.
+    for stranger in &mut strangers {
+        assert_eq!(stranger.read(&mut [0]).unwrap(), 0);
+    }
+    assert_eq!(Poster::new(address).post(path, agent, "{}"), 200);
 }
 
 #[test]
@@ -204,7 +254,7 @@ fn bad_requests_are_refused_and_large_alerts_are_not() {
         (format!("POST {known}X: {}\r\nContent-Length: 2\r\n\r\n{{}}", "x".repeat(10_000)), 0),
         ("\0\0\0\r\n\r\n".to_owned(), 0),
     ] {
-        assert_eq!(send(&request), status, "{}", &request[..request.len().min(200)]);
+        assert_eq!(send(&request), status, "{}", request.get(..200).unwrap_or(&request));
     }
     // A rule whose output repeats a large input.
     let mut poster = Poster::new(castellan.engine.address());

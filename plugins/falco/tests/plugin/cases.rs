@@ -8,8 +8,11 @@ use castellan_event::{FIELDS, FieldArg, FieldType};
 use crate::daemon::Daemon;
 use crate::host::{Host, bytes};
 
+/// The present values of a row by the names of their fields: each element as bytes.
+type Values = BTreeMap<String, Vec<Vec<u8>>>;
+
 /// A call on the channel, and for each row its nonce with the present values.
-type Case = (Vec<u8>, Vec<(String, BTreeMap<String, Vec<Vec<u8>>>)>);
+type Case = (Vec<u8>, Vec<(String, Values)>);
 
 #[test]
 #[ignore = "needs the rows of the cases: `cargo xtask test falco`"]
@@ -45,7 +48,7 @@ fn every_field_of_every_row_of_all_cases_is_the_daemons() {
 }
 
 /// All fields. Of those with keys, the keys that the file has a value for, and the one that no session has.
-fn names(values: &BTreeMap<String, Vec<Vec<u8>>>) -> Vec<String> {
+fn names(values: &Values) -> Vec<String> {
     let mut names = Vec::new();
     for field in FIELDS {
         if field.arg == FieldArg::Key {
@@ -79,11 +82,11 @@ fn read(mut bytes: &[u8]) -> Vec<Case> {
     let mut cases = Vec::new();
     while let Some(call) = part() {
         let text = String::from_utf8(part().unwrap()).unwrap();
-        let mut rows: Vec<(String, BTreeMap<String, Vec<Vec<u8>>>)> = Vec::new();
+        let mut rows: Vec<(String, Values)> = Vec::new();
         for line in text.lines() {
             let (name, value) = line.split_once(' ').unwrap();
             if name == "row" {
-                rows.push((value.to_owned(), BTreeMap::new()));
+                rows.push((value.to_owned(), Values::new()));
             } else {
                 let values = value.split(',').map(unhex).collect();
                 rows.last_mut().unwrap().1.insert(name.to_owned(), values);
