@@ -25,6 +25,20 @@ pub enum EngineError {
     /// Two reports on one row differ, or a report names an unknown rule.
     #[error("Falco's reports on the call contradict each other")]
     Contradiction,
+    /// Falco's configuration keeps it from the test of all rules.
+    #[error(
+        "Falco does not test {missing} of {rules} rules: another part of its configuration disables or replaces them, or \
+         orders them anew; `castellan engine falco` starts a Falco without other configuration"
+    )]
+    Rules {
+        /// Rules that Falco does not test before it reports a row.
+        missing: usize,
+        /// Enabled rules.
+        rules: usize,
+    },
+    /// Falco has not shown in time that it tests all rules.
+    #[error("Falco is connected, but has not shown in time that it tests all rules")]
+    Unready,
     /// Too many rows wait.
     #[error("too many calls wait for Falco")]
     Full,

@@ -2,8 +2,8 @@
 //! reported each row as judged. It returns the numbers of the rules that matched, or an error: a report that is lost,
 //! late, contradictory or of a stranger never becomes an answer.
 //!
-//! Reading order: `remote` is the engine, `waiting` the rows without a report, `alerts` hears Falco's alerts over HTTP,
-//! `request` reads them, `secret` is what makes them Falco's.
+//! Reading order: `remote` is the engine, `waiting` the rows without a report, `roll_call` the proof that Falco tests all
+//! rules, `alerts` hears Falco's alerts over HTTP, `request` reads them, `secret` is what makes them Falco's.
 //!
 //! It must not know verdicts, the texts of rules, or how Falco is started.
 
@@ -12,6 +12,7 @@ mod error;
 mod limits;
 mod remote;
 mod request;
+mod roll_call;
 mod secret;
 mod waiting;
 

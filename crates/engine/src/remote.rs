@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use castellan_event::Row;
-use castellan_rows::{Admit, Identity, Nonce, Sender, SenderEvent, encode};
+use castellan_rows::{Admit, Identity, Nonce, SendError, Sender, SenderEvent, encode};
 
 use crate::alerts::Alerts;
 use crate::error::EngineError;
+use crate::roll_call::{RollCall, RollCallRow};
 use crate::secret::Secret;
 use crate::waiting::Waiting;
 
@@ -27,6 +28,8 @@ pub struct Setup {
     pub secret: Secret,
     /// Number of rules of the generation.
     pub rules: usize,
+    /// The numbers of the enabled rules, ascending.
+    pub roll: Vec<u64>,
     /// Decides which process may be Falco.
     pub admit: Admit,
 }
@@ -37,26 +40,30 @@ pub struct RemoteEngine {
     sender: Sender,
     alerts: Alerts,
     waiting: Arc<Waiting>,
+    roll_call: Arc<RollCall>,
     identity: Identity,
 }
 
 impl RemoteEngine {
     /// Starts to listen. `on_event` is called when an engine connects, is refused, or ends.
     pub fn start(setup: Setup, on_event: impl Fn(&SenderEvent) + Send + 'static) -> io::Result<RemoteEngine> {
-        let Setup { rows, alerts, identity, secret, rules, admit } = setup;
-        let waiting = Arc::new(Waiting::default());
-        let reported = Arc::clone(&waiting);
+        let Setup { rows, alerts, identity, secret, rules, roll, admit } = setup;
+        let (waiting, roll_call) = (Arc::new(Waiting::default()), Arc::new(RollCall::new(roll)));
+        let reported = (Arc::clone(&waiting), Arc::clone(&roll_call));
         let alerts = Alerts::start(alerts, secret, move |seen| {
-            reported.report(seen, rules);
+            if !reported.1.report(&seen) {
+                reported.0.report(seen, rules);
+            }
         })?;
-        let ended = Arc::clone(&waiting);
+        let ended = (Arc::clone(&waiting), Arc::clone(&roll_call));
         let sender = Sender::start(rows, identity, admit, move |event| {
             if let SenderEvent::Closed(connection) = event {
-                ended.end(connection);
+                ended.0.end(connection);
+                ended.1.end(connection);
             }
             on_event(&event);
         })?;
-        Ok(RemoteEngine { sender, alerts, waiting, identity })
+        Ok(RemoteEngine { sender, alerts, waiting, roll_call, identity })
     }
 
     /// Returns the address of the listener for alerts.
@@ -64,9 +71,27 @@ impl RemoteEngine {
         self.alerts.address()
     }
 
-    /// Waits until an engine is connected; reports whether one is.
+    /// Waits until an engine is connected that tests all rules; reports whether one is.
     pub fn wait_for_engine(&self, deadline: Instant) -> bool {
-        self.sender.wait_for_engine(deadline)
+        self.sender.wait_for_engine(deadline) && self.ready(deadline).is_ok()
+    }
+
+    /// Waits until the connected engine has shown that it tests all rules. Returns the number of its connection, or the
+    /// reason why no call can be judged now.
+    pub fn ready(&self, deadline: Instant) -> Result<u64, EngineError> {
+        let connection = self.sender.connection().ok_or(SendError::Gone)?;
+        let nonce = random()?;
+        if self.roll_call.begin(connection, nonce) {
+            let sent = encode(&[RollCallRow], &[], self.identity.generation, &[nonce])
+                .map_err(EngineError::from)
+                .and_then(|call| Ok(self.sender.send(&call, deadline)?));
+            if sent != Ok(connection) {
+                self.roll_call.forget(nonce);
+                return Err(sent.err().unwrap_or(EngineError::Lost));
+            }
+        }
+        self.roll_call.wait(connection, deadline)?;
+        Ok(connection)
     }
 
     /// Returns the numbers of the rules that match each row, ascending. `keys`: the labels of the session's marks.
@@ -76,10 +101,14 @@ impl RemoteEngine {
         keys: &[&str],
         deadline: Instant,
     ) -> Result<Vec<Vec<u64>>, EngineError> {
+        let connection = self.ready(deadline)?;
         let nonces = rows.iter().map(|_| random()).collect::<Result<Vec<_>, _>>()?;
         let call = encode(rows, keys, self.identity.generation, &nonces)?;
         let ticket = self.waiting.register(nonces)?;
-        let connection = self.sender.send(&call, deadline)?;
+        if self.sender.send(&call, deadline)? != connection {
+            // Another engine connected meanwhile, which has shown nothing yet.
+            return Err(EngineError::Lost);
+        }
         ticket.wait(connection, deadline)
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use castellan_event::sha256_hex;
-use castellan_rows::EngineField;
+use castellan_rows::{EngineField, ROLL_CALL};
 use castellan_rules::{Engine, Rule, RuleDescription};
 
 use crate::description::Described;
@@ -29,6 +29,8 @@ pub struct EngineRules {
     pub generation: String,
     /// Number of rules, without the one that reports rows.
     pub count: usize,
+    /// The numbers of the enabled rules, ascending. Falco must report all of them on a roll call.
+    pub roll: Vec<u64>,
 }
 
 /// Returns the rules in their order, disabled ones too. Falco treats a second rule of the same name as a redefinition.
@@ -43,12 +45,16 @@ pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
 /// Returns the rules for a Falco that judges calls in castellan's place. Each rule reports its number when it matches:
 /// the last test of its condition is always true, and Falco evaluates from left to right. The last rule reports each row
 /// of this generation of rules, with the numbers of the rules that matched.
+///
+/// On a roll call each rule reports its number and does not match. So a Falco whose configuration disables, replaces or
+/// leaves out a rule is noticed, and one that tests a rule after the last one.
 pub fn for_engine(all: &[Described<'_>], engine: Engine) -> EngineRules {
     let version = ENGINES.iter().find(|(of, _)| *of == engine).map_or("", |(_, version)| version);
     let mut rules = String::new();
-    let report = EngineField::Match.name();
+    let (report, level) = (EngineField::Match.name(), "row.level");
     let taken = push_rules(&mut rules, all, &|number, condition| {
-        format!("({condition}) and {report}[{number}] = true")
+        let report = format!("{report}[{number}]");
+        format!("({level} = {ROLL_CALL} and {report} = false) or (({condition}) and {report} = true)")
     });
     let generation = sha256_hex(&rules);
     let mut names =
@@ -69,7 +75,9 @@ pub fn for_engine(all: &[Described<'_>], engine: Engine) -> EngineRules {
         quoted(&format!("{row} = {generation}")),
         quoted(&format!("%{seen}")),
     );
-    EngineRules { yaml, generation, count: all.iter().map(|of| of.rules.rules().len()).sum() }
+    let enabled = all.iter().flat_map(|of| of.rules.rules()).zip(0..).filter(|(rule, _)| rule.enabled);
+    let roll = enabled.map(|(_, number)| number).collect();
+    EngineRules { yaml, generation, count: all.iter().map(|of| of.rules.rules().len()).sum(), roll }
 }
 
 /// Appends the rules. `condition` gets the number of a rule and its condition, and returns the condition to write.
@@ -272,15 +280,14 @@ mod tests {
         let names: Vec<_> = exported.yaml.lines().filter_map(|line| line.strip_prefix("- rule: ")).collect();
         let seen = |end: &str| format!("\"{SEEN_RULE}{end}\"");
         assert_eq!(names, [seen(""), "\"other\"".to_owned(), seen(" (2)"), seen(" (3)")]);
-        assert_eq!(exported.count, 3);
+        assert_eq!((exported.count, exported.roll), (3, vec![0, 1, 2]));
         let conditions: Vec<_> =
             exported.yaml.lines().filter_map(|line| line.strip_prefix("  condition: ")).collect();
         for (number, condition) in conditions.iter().take(3).enumerate() {
             // The report comes after the whole condition, whatever stands in it.
-            assert!(
-                condition.starts_with("\"(")
-                    && condition.ends_with(&format!(") and row.match[{number}] = true\""))
-            );
+            let start = format!("\"(row.level = roll_call and row.match[{number}] = false) or ((");
+            let end = format!(") and row.match[{number}] = true)\"");
+            assert!(condition.starts_with(&start) && condition.ends_with(&end), "{condition}");
         }
         assert_eq!(conditions[3], format!("\"row.generation = {}\"", exported.generation));
         let other = for_engine(&[described(&loaded_with(&rule("other"), FIELDS))], Engine::V0_43);

@@ -1,6 +1,10 @@
 //! [`EngineField`]: the fields that an engine in another process has besides those of the field table. Only the rules
 //! that castellan writes for the engine name them; a person's rule that names one does not load.
 
+/// The word of `row.level` of a roll call: a row on which each rule reports its number by [`EngineField::Match`], whatever
+/// its condition says. No row of a call has it.
+pub const ROLL_CALL: &str = "roll_call";
+
 /// A field between the daemon and the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EngineField {
@@ -9,7 +13,7 @@ pub enum EngineField {
     /// `row.generation`: the text of the generation of rules that must judge the row.
     Generation,
     /// `row.match[N]`: always true. The test of it is the last one of a rule's condition, so its evaluation means that
-    /// rule number N matched the row.
+    /// rule number N matched the row, or was tested on a roll call.
     Match,
     /// `row.seen`: the nonce, a colon, and the numbers of the rules that matched the row so far, ascending, with commas.
     /// Absent after any failure on this row, so that a failure is never an answer.

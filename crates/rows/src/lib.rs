@@ -19,7 +19,7 @@ pub use call::{CallRows, EncodeError, encode};
 pub use channel::{
     Admit, Identity, KEY_BYTES, PeerUser, ReceiveError, Receiver, SendError, Sender, SenderEvent,
 };
-pub use engine_fields::EngineField;
+pub use engine_fields::{EngineField, ROLL_CALL};
 pub use event::Event;
 pub use limits::{ALERT_BYTES_MAX, CALL_BYTES_MAX, NUMBER_MAX, ROWS_MAX};
 pub use nonce::{Generation, Nonce};

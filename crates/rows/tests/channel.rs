@@ -150,6 +150,17 @@ fn an_engine_that_does_not_read_delays_no_call_past_its_deadline() {
 }
 
 #[test]
+fn a_call_without_time_left_ends_no_connection() {
+    let daemon = daemon();
+    let mut engine = engine(&daemon.path);
+    engine.receive(SHORT).unwrap();
+    assert_eq!(daemon.event(), SenderEvent::Connected(1));
+    assert_eq!(daemon.sender.send(&call(1), Instant::now()), Err(SendError::Slow));
+    assert_eq!(daemon.sender.send(&call(2), soon()), Ok(1));
+    assert_eq!(next(&mut engine).unwrap().left(), 2);
+}
+
+#[test]
 fn strangers_are_refused_with_the_reason() {
     let refused = |daemon: &Daemon, identity: Identity| {
         let mut engine = Receiver::new(daemon.path.clone(), identity, own(), user);

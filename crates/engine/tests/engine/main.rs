@@ -1,6 +1,7 @@
 //! The engine beside a scripted Falco, which judges rows by the exported rules and posts alerts over HTTP.
 #![cfg(test)]
 
+mod configured;
 mod falco;
 mod http;
 mod one_call;

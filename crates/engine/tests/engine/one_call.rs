@@ -3,45 +3,29 @@
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use castellan_engine::EngineError;
 use castellan_rows::{ALERT_BYTES_MAX, SendError};
+use castellan_rules::Options;
 
-use crate::falco::{Alert, Falco, Over, Script};
+use crate::falco::{Alert, Falco, Script, honest};
 use crate::http::Poster;
 use crate::world::{Castellan, LONG, Made, Rules, rows, rows_of};
 
 const SHORT: Duration = Duration::from_millis(300);
 
-/// Runs `work` beside a Falco with a script.
-fn beside<T>(
-    mut falco: Falco,
+/// Runs `work` beside a Falco with a script, which has answered the roll call.
+fn beside<T: Send>(
+    falco: Falco,
     castellan: &Castellan,
     script: Script<'_>,
     work: impl FnOnce() -> T + Send,
-) -> T
-where
-    T: Send,
-{
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let work = scope.spawn(|| {
-            let _over = Over(&is_over);
-            assert!(castellan.engine.wait_for_engine(std::time::Instant::now() + LONG));
-            work()
-        });
-        falco.run(&is_over, script);
-        work.join().unwrap()
+) -> T {
+    falco.beside(script, || {
+        assert!(castellan.engine.wait_for_engine(Instant::now() + LONG));
+        work()
     })
-}
-
-fn honest(secret: (String, String)) -> impl FnMut(&mut Poster, Option<Alert>) {
-    move |poster, alert| {
-        if let Some(alert) = alert {
-            assert_eq!(poster.post(&secret.0, &secret.1, &alert.body), 200);
-        }
-    }
 }
 
 #[test]
@@ -200,10 +184,13 @@ fn a_falco_with_rules_of_another_generation_reports_nothing() {
     let castellan = Castellan::start(&rules);
     // The plugin has the new configuration, but the rule file is an old one.
     let old = rules.exported.yaml.replace(&rules.exported.generation, &"0".repeat(64));
-    let falco = Falco::with(&old, &castellan.socket, &castellan, &rules);
+    let falco = Falco::with(&[&old], Options::default(), &castellan, &rules);
     let mut script = honest(falco.secret());
-    let matches = beside(falco, &castellan, &mut script, || castellan.matches(&rows_of(1), SHORT));
-    assert_eq!(matches, Err(EngineError::Late { missing: 3, rows: 3 }));
+    let matches = falco.beside(&mut script, || {
+        while castellan.engine.ready(Instant::now()) == Err(SendError::Gone.into()) {}
+        castellan.matches(&rows_of(1), SHORT)
+    });
+    assert_eq!(matches, Err(EngineError::Unready));
 }
 
 #[test]
@@ -215,7 +202,7 @@ fn a_falco_that_ends_gives_no_answer_and_the_next_one_is_taken() {
     let is_over = AtomicBool::new(false);
     let lost = std::thread::scope(|scope| {
         let call = scope.spawn(|| {
-            assert!(castellan.engine.wait_for_engine(std::time::Instant::now() + LONG));
+            assert!(castellan.engine.wait_for_engine(Instant::now() + LONG));
             castellan.matches(&rows_of(1), LONG)
         });
         // It judges the rows, and ends before it says so.

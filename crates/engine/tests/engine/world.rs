@@ -155,6 +155,7 @@ impl Castellan {
             identity: rules.identity(),
             secret: secret.clone(),
             rules: rules.exported.count,
+            roll: rules.exported.roll.clone(),
             admit: Box::new(|stream: &UnixStream| match peer_user(stream) {
                 Ok(peer) if peer == user() => Ok(()),
                 other => Err(format!("{other:?}")),

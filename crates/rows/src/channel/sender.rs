@@ -119,6 +119,11 @@ impl Sender {
         }
     }
 
+    /// Returns the number of the connection, if an engine is connected.
+    pub fn connection(&self) -> Option<u64> {
+        self.shared.lock().connection.as_ref().map(|(number, _)| *number)
+    }
+
     /// Ends the connection and accepts only engines with the new identity.
     pub fn renew(&self, identity: Identity) {
         let mut state = self.shared.lock();
@@ -163,12 +168,13 @@ impl Shared {
         state.waiting += 1;
         let taken = loop {
             let Some((number, stream)) = &state.connection else { break Err(SendError::Gone) };
-            if !state.is_busy {
-                break Ok((*number, Arc::clone(stream)));
-            }
+            // A write that cannot even begin must not end the connection of all others.
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break Err(SendError::Slow);
+            }
+            if !state.is_busy {
+                break Ok((*number, Arc::clone(stream)));
             }
             state = self.wait(state, left);
         };
