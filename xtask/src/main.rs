@@ -10,6 +10,7 @@ mod conformance;
 mod corpus;
 mod dependencies;
 mod dist;
+mod falco;
 mod fuzz;
 mod generate;
 mod install;
@@ -37,9 +38,10 @@ usage: cargo xtask COMMAND
   dist --check [--debug]
           builds and packs the commit twice, in two folders, and compares every byte
   test [SUITE]...
-          runs every test suite, or those named, whole: lint unit e2e agents attacks sandbox containment fuzz service plans
-          lockdown falco walks; without a name no sandbox, containment, fuzz, service, plans, lockdown, falco or walks, and one
-          fifth of agents
+          runs every test suite, or those named, whole: lint unit e2e agents attacks falco sandbox containment fuzz service
+          plans lockdown walks; without a name no sandbox, containment, fuzz, service, plans, lockdown or walks, and one fifth
+          of agents. `falco` compares both engines row by row: with the `falco` on PATH, and always with a stand-in that loads
+          the real plugin
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
           built with, it fails, with --if-present it says so

@@ -56,7 +56,7 @@ impl fmt::Display for Step {
             Step::Clients => "install the agents",
             Step::Kits => "install the agent SDKs",
             Step::Sandboxes => "install other sandboxes",
-            Step::Falco => "test the plugin of Falco",
+            Step::Falco => "test Falco's plugin and both engines",
             Step::Tests { .. } => "run the tests",
         })
     }

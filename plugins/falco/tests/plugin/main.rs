@@ -9,5 +9,6 @@ mod daemon;
 mod failures;
 mod fields;
 mod host;
+mod library;
 mod rows;
 mod settings;

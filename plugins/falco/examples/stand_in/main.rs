@@ -1,0 +1,75 @@
+//! A program in Falco's place: `stand_in -c FALCO_YAML`. It loads the real plugin through its C interface and takes the
+//! plugin's events, and it posts alerts as `http_output` does. It tests the rules by castellan's own engine, on values that the
+//! plugin extracts. So it shows plugin, channel and alerts at work where no Falco is installed, and shows nothing about
+//! Falco's own reading of a rule.
+//!
+//! It understands the configuration that castellan writes, and the arguments with which castellan calls Falco.
+#![expect(unsafe_code, reason = "a library is loaded")]
+
+mod alerts;
+mod config;
+mod judge;
+#[path = "../../tests/plugin/library.rs"]
+mod library;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+use castellan_rows::plain_fields;
+use castellan_rules::{Loaded, Options, Severity, Source};
+use serde_json::json;
+
+use config::Config;
+
+/// The version whose rule language castellan's engine has.
+const VERSION: &str = "\
+Falco version: 0.43.1 (castellan's stand-in)
+Plugin API:    3.12.0
+Engine:        0.58.0
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
+    match words {
+        ["--version"] => {
+            print!("{VERSION}");
+            Ok(ExitCode::SUCCESS)
+        }
+        ["-c", config] => {
+            let config = Config::read(Path::new(config))?;
+            let loaded = load(&config.rules)?;
+            judge::serve(&config, &loaded)
+        }
+        ["-c", _, "-V", rules] => {
+            let loaded = load(Path::new(rules));
+            let errors: Vec<_> = loaded.as_ref().err().map(ToString::to_string).into_iter().collect();
+            let errors: Vec<_> = errors.iter().map(|error| json!({ "code": "", "message": error })).collect();
+            let result = json!({ "name": rules, "successful": errors.is_empty(), "errors": errors });
+            println!("{}", json!({ "falco_load_results": [result] }));
+            Ok(if loaded.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        words => Err(format!("unknown arguments: {words:?}").into()),
+    }
+}
+
+fn load(rules: &Path) -> Result<Loaded, Box<dyn Error>> {
+    let source = Source { name: rules.display().to_string(), text: std::fs::read_to_string(rules)? };
+    let options = Options { lints: false, ..Options::default() };
+    let loaded = castellan_rules::load(&[source], &plain_fields(), &options);
+    match loaded.problems.iter().find(|problem| problem.severity == Severity::Error) {
+        Some(problem) => Err(format!("the rules do not load: {problem:?}").into()),
+        None => Ok(loaded),
+    }
+}
