@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use serde::Deserialize;
 use spdx::{AdditionItem, Expression, ParseMode};
 
-use crate::root;
+use crate::{falco, root};
 
 /// Licences under which castellan, which is Apache-2.0, can be given away with the crate. `Unicode-DFS-2016` is the former
 /// text of `Unicode-3.0`: the names of characters in `unicode_names2`.
@@ -83,24 +83,33 @@ struct Dependency {
     path: Option<String>,
 }
 
-/// Checks the dependencies; an error names each that must not be as it is.
+/// Checks the dependencies of castellan and of Falco's plugin; an error names each that must not be as it is.
 pub(crate) fn check() -> anyhow::Result<()> {
+    let Metadata { packages, workspace_members: mut members } = metadata("Cargo.toml")?;
+    let plugin = metadata(falco::MANIFEST)?;
+    members.extend(plugin.workspace_members);
+    let all = packages.iter().chain(&plugin.packages);
+    let mut wrong: Vec<String> = all.flat_map(|package| faults(package, &members)).collect();
+    wrong.extend(repeated(&packages));
+    wrong.extend(in_several_versions(&plugin.packages));
+    ensure!(wrong.is_empty(), "dependencies:\n  {}", wrong.join("\n  "));
+    let foreign = |packages: &[Package]| packages.iter().filter(|package| package.source.is_some()).count();
+    let (own, plugin) = (foreign(&packages), foreign(&plugin.packages));
+    println!(
+        "dependencies: {own} crates, {plugin} of Falco's plugin, licences and sources as listed, none banned"
+    );
+    Ok(())
+}
+
+fn metadata(manifest: &str) -> anyhow::Result<Metadata> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path", manifest])
         .current_dir(root()?)
         .stderr(std::process::Stdio::inherit())
         .output()
         .context("cargo metadata cannot be started")?;
-    ensure!(output.status.success(), "cargo metadata failed");
-    let Metadata { packages, workspace_members } =
-        serde_json::from_slice(&output.stdout).context("cargo metadata in another form")?;
-    let mut wrong: Vec<String> =
-        packages.iter().flat_map(|package| faults(package, &workspace_members)).collect();
-    wrong.extend(repeated(&packages));
-    ensure!(wrong.is_empty(), "dependencies:\n  {}", wrong.join("\n  "));
-    let foreign = packages.iter().filter(|package| package.source.is_some()).count();
-    println!("dependencies: {foreign} crates, licences and sources as listed, none banned");
-    Ok(())
+    ensure!(output.status.success(), "cargo metadata failed for {manifest}");
+    serde_json::from_slice(&output.stdout).context("cargo metadata in another form")
 }
 
 fn faults(package: &Package, members: &BTreeSet<String>) -> Vec<String> {
@@ -148,17 +157,26 @@ fn licence_fault(package: &Package) -> Option<String> {
 }
 
 fn repeated(packages: &[Package]) -> Vec<String> {
+    let several = several(packages);
+    let gone = TWICE.iter().filter(|(name, _)| !several.contains(name));
+    let mut wrong = in_several_versions(packages);
+    wrong.extend(gone.map(|(name, _)| format!("{name} is there once: take it out of `TWICE`")));
+    wrong
+}
+
+fn in_several_versions(packages: &[Package]) -> Vec<String> {
+    let is_listed = |name: &str| TWICE.iter().any(|(twice, _)| *twice == name);
+    let new = several(packages).into_iter().filter(|name| !is_listed(name));
+    new.map(|name| format!("{name} is there in several versions")).collect()
+}
+
+/// Returns the names of the crates that are there in several versions.
+fn several(packages: &[Package]) -> BTreeSet<&str> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in packages {
         versions.entry(&package.name).or_default().insert(&package.version);
     }
-    let is_listed = |name: &str| TWICE.iter().any(|(twice, _)| *twice == name);
-    let several = |name: &str| versions.get(name).is_some_and(|versions| versions.len() > 1);
-    let new = versions.keys().filter(|name| several(name) && !is_listed(name));
-    let gone = TWICE.iter().filter(|(name, _)| !several(name));
-    new.map(|name| format!("{name} is there in several versions"))
-        .chain(gone.map(|(name, _)| format!("{name} is there once: take it out of `TWICE`")))
-        .collect()
+    versions.into_iter().filter(|(_, versions)| versions.len() > 1).map(|(name, _)| name).collect()
 }
 
 #[cfg(test)]

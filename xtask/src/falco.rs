@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::{build, root};
 
-const MANIFEST: &str = "plugins/falco/Cargo.toml";
+/// The manifest, from the root of the project.
+pub(crate) const MANIFEST: &str = "plugins/falco/Cargo.toml";
 
 /// Returns a command of cargo for the plugin's workspace. Its files go below the target folder of the project.
 pub(crate) fn cargo(words: &[&str]) -> anyhow::Result<Command> {

@@ -176,6 +176,7 @@ const SUITES: &[Suite] = &[
         minutes: 10,
         when: When::Whole,
         steps: &[
+            Step::Run("cargo fmt --manifest-path plugins/falco/Cargo.toml --check"),
             Step::Run("cargo build --workspace --example case_rows --example both_engines"),
             Step::Falco,
         ],
