@@ -3,6 +3,7 @@
 
 mod agent_run;
 mod contained;
+mod falco;
 mod spawn;
 mod state;
 mod stats;
@@ -19,6 +20,7 @@ use castellan_wire::Home;
 use crate::{build, corpus};
 pub(crate) use agent_run::agent_run;
 pub(crate) use contained::contained;
+pub(crate) use falco::falco;
 use spawn::{Case, Measured};
 pub(crate) use state::state;
 

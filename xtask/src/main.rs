@@ -62,6 +62,9 @@ usage: cargo xtask COMMAND
           measures the start of a program in castellan's sandbox, beside a bare start, `unshare` and bubblewrap; prints a table
   bench contained
           measures a contained call beside the same call: the hook's answer, and the run; prints a table in Markdown
+  bench falco [--calls N]
+          measures both engines side by side: the hook, decided calls a second, the rows of all cases, and the plugin's
+          extraction; with the `falco` on PATH, else with a stand-in that loads the real plugin; prints tables in Markdown
   bench undo [FOLDER]
           measures checkpoints, restores and listings, in the folder for temporary files or in FOLDER; prints a table
   bench state
@@ -164,6 +167,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "plans"] => bench::run("castellan-bench-plans"),
         ["bench", "sandbox"] => bench::sandbox(),
         ["bench", "contained"] => bench::contained(),
+        ["bench", "falco", rest @ ..] => bench::falco(rest),
         ["attacks", rest @ ..] => attacks::table(rest),
         ["accuracy", "--ordinary", rest @ ..] => conformance::run_ordinary(rest),
         ["accuracy", rest @ ..] => accuracy::run(rest),
