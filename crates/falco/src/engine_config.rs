@@ -149,6 +149,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_documented_fragment_is_the_written_one() {
+        let config = EngineConfig {
+            rules: "/home/ada/.local/share/castellan/run/falco/rules.yaml",
+            library: "/home/ada/.local/bin/libcoding_agent.so",
+            socket: "/home/ada/.local/share/castellan/run/falco/s",
+            user: 1000,
+            key: "KEY",
+            generation: "HASH OF THE RULES",
+            url: "http://127.0.0.1:PORT/SECRET",
+            user_agent: "castellan-SECRET",
+        };
+        let documented = include_str!("../../../docs/falco.md");
+        assert!(documented.contains(&format!("```yaml\n{}```", beside(&config))), "{}", beside(&config));
+    }
+
     /// What Falco does by default, and what would let an alert be lost or a rule be left out.
     #[test]
     fn a_falco_of_its_own_leaves_nothing_to_defaults() {
