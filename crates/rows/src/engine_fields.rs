@@ -16,7 +16,7 @@ pub enum EngineField {
     /// rule number N matched the row, or was tested on a roll call.
     Match,
     /// `row.seen`: the nonce, a colon, and the numbers of the rules that matched the row so far, ascending, with commas.
-    /// Absent after any failure on this row, so that a failure is never an answer.
+    /// Absent after any failure on this row, and before a rule has read the row's generation, so that neither is an answer.
     Seen,
 }
 

@@ -63,7 +63,10 @@ impl CodingAgent {
             (Field::Row(field), Argument::None) => event.value(field, None)?,
             (Field::Row(field), Argument::Key(key)) => event.value(field, Some(key.to_bytes()))?,
             (Field::Engine(EngineField::Nonce), Argument::None) => Found::Text(event.nonce()),
-            (Field::Engine(EngineField::Generation), Argument::None) => Found::Text(event.generation()),
+            (Field::Engine(EngineField::Generation), Argument::None) => {
+                self.judged.test();
+                Found::Text(event.generation())
+            }
             (Field::Engine(EngineField::Match), Argument::Index(rule)) => {
                 self.judged.add(*rule);
                 Found::Bool(true)

@@ -46,7 +46,7 @@ fn answer(host: &mut Host, waiting: &Waiting) -> bool {
     let bytes = castellan_rows::Nonce::parse(&own).unwrap().0;
     let number = u64::from_le_bytes(bytes[..8].try_into().unwrap()) / 2;
     host.field(&event, &format!("row.match[{}]", number % 1000)).unwrap();
-    let seen = Seen::parse(&host.text(&event, "row.seen").unwrap()).unwrap();
+    let seen = Seen::parse(&host.seen(&event).unwrap()).unwrap();
     let waits = waiting.lock().unwrap().remove(&bytes).expect("each row is answered once");
     waits.send(seen).unwrap_or_default();
     true

@@ -17,7 +17,7 @@ fn event() -> (Daemon, Host, Event) {
     let row = Made::with("tool.input_command", b"rm -rf /");
     daemon.send(&encode(&[row], &[], IDENTITY.generation, &[nonce(1)]).unwrap()).unwrap();
     let event = host.event();
-    assert!(host.text(&event, "row.seen").is_some());
+    assert!(host.seen(&event).is_some());
     (daemon, host, event)
 }
 
@@ -38,7 +38,7 @@ fn a_damaged_value_hides_the_row() {
     let (_daemon, mut host, event) = event();
     damage(&event, b"rm -rf /\0", b"rm -rf /x");
     assert!(host.field(&event, "tool.input_command").is_err());
-    assert_eq!(host.text(&event, "row.seen"), None);
+    assert_eq!(host.seen(&event), None);
     assert!(host.text(&event, "row.nonce").is_some());
 }
 
@@ -58,9 +58,24 @@ fn a_damaged_nonce_hides_the_row() {
     assert!(host.field(&event, "row.seen").is_err());
 }
 
+/// Falco formats an alert before it takes the next event. If it did not, a report would lack matches.
+#[test]
+fn a_report_after_another_row_is_none() {
+    let daemon = Daemon::start();
+    let mut host = Host::start(&daemon.settings);
+    assert!(host.poll().is_none());
+    let rows = [Made::with("tool.name", b"Bash"), Made::with("tool.name", b"Read")];
+    daemon.send(&encode(&rows, &[], IDENTITY.generation, &[nonce(1), nonce(2)]).unwrap()).unwrap();
+    let (one, other) = (host.event(), host.event());
+    host.field(&one, "row.match[3]").unwrap();
+    assert_eq!(host.seen(&one).unwrap(), format!("{}:3", nonce(1)));
+    assert_eq!(host.seen(&other).unwrap(), format!("{}:", nonce(2)));
+    assert_eq!(host.text(&one, "row.seen"), None);
+}
+
 #[test]
 fn an_unknown_number_of_a_rule_hides_the_row() {
     let (_daemon, mut host, event) = event();
     assert_eq!(host.field(&event, "row.match[100001]"), Ok(ExtractedField::Bool(true)));
-    assert_eq!(host.text(&event, "row.seen"), None);
+    assert_eq!(host.seen(&event), None);
 }

@@ -36,7 +36,7 @@ fn every_field_of_every_row_is_the_daemons() {
                     assert_eq!(bytes(&found), expected(&row.value(field, *key)), "row {number}: {name}");
                 }
             }
-            assert_eq!(host.text(&event, "row.seen").unwrap(), format!("{own}:"));
+            assert_eq!(host.seen(&event).unwrap(), format!("{own}:"));
         }
     });
 }
@@ -53,8 +53,8 @@ fn the_event_reports_the_rules_that_asked_for_it() {
     for rule in [17, 3, 17] {
         host.field(&event, &format!("row.match[{rule}]")).unwrap();
     }
-    assert_eq!(host.text(&event, "row.seen").unwrap(), format!("{}:3,17", nonce(1)));
+    assert_eq!(host.seen(&event).unwrap(), format!("{}:3,17", nonce(1)));
     assert_eq!(host.text(&event, "evt.plugininfo").unwrap(), " of Bash");
     let event = host.event();
-    assert_eq!(host.text(&event, "row.seen").unwrap(), format!("{}:", nonce(2)));
+    assert_eq!(host.seen(&event).unwrap(), format!("{}:", nonce(2)));
 }

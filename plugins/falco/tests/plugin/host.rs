@@ -11,7 +11,7 @@ use crate::library::{Api, load};
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// Loads the library that cargo built beside this test.
-fn api() -> &'static Api {
+pub(crate) fn api() -> &'static Api {
     let test = std::env::current_exe().unwrap();
     let name = libloading::library_filename("coding_agent");
     load(&test.parent().unwrap().join(name)).unwrap()
@@ -65,6 +65,12 @@ impl Host {
             ExtractedField::None => None,
             other => panic!("{field}: {other:?}"),
         }
+    }
+
+    /// Reads the report on a row as the last rule does: it tests the generation first.
+    pub(crate) fn seen(&mut self, event: &Event) -> Option<String> {
+        assert_eq!(self.text(event, "row.generation").unwrap(), "02".repeat(32));
+        self.text(event, "row.seen")
     }
 
     pub(crate) fn stop(self) -> PluginRunner {

@@ -1,7 +1,16 @@
 //! Settings that castellan did not write.
 
 use crate::daemon::settings;
-use crate::host::initialised;
+use crate::host::{api, initialised};
+
+/// castellan refuses a Falco without this interface (`crates/falco/src/version.rs`).
+#[test]
+fn the_plugin_needs_the_interface_that_castellan_requires_of_falco() {
+    let version = api().get_required_api_version.unwrap();
+    // SAFETY: the function returns a text that lives as long as the library.
+    let version = unsafe { std::ffi::CStr::from_ptr(version()) };
+    assert_eq!(version, c"3.11.0");
+}
 
 #[test]
 fn wrong_settings_are_refused_with_what_to_do() {
