@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn the_documented_fragment_is_the_written_one() {
         let config = EngineConfig {
-            rules: "/home/ada/.local/share/castellan/run/falco/rules.yaml",
-            library: "/home/ada/.local/bin/libcoding_agent.so",
+            rules: "/etc/falco/castellan_rules.yaml",
+            library: "/usr/share/falco/plugins/libcoding_agent.so",
             socket: "/home/ada/.local/share/castellan/run/falco/s",
             user: 1000,
             key: "KEY",
