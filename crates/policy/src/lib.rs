@@ -11,6 +11,7 @@ mod containment;
 mod decide;
 mod decision;
 mod denial_key;
+mod engine;
 mod exemptions;
 mod grant;
 mod limits;
@@ -40,6 +41,7 @@ pub use choices::{
 pub use containment::{CONTAINED_EFFECTS, CONTAINED_UNREAD, ContainmentMode};
 pub use decide::{Meet, Step, decide, drive, fulfil};
 pub use decision::{Decision, DecisionParts};
+pub use engine::{EngineKind, EngineSettings};
 pub use grant::{FindingName, Grant, GrantPart};
 pub use operator::{
     Operator, OperatorError, Reach, ShortRuleError, Words, prefix_condition, quoted as quoted_text,

@@ -8,6 +8,7 @@ use castellan_event::{AccessLevel, UnknownWord, from_word};
 use crate::boundary::{BoundaryMode, BoundarySettings};
 use crate::choices::{AllowOrDefer, AskOrDeny, DeferOrAsk, DeferOrDeny, NotAllow, NotAsk, OwnOpaque};
 use crate::containment::ContainmentMode;
+use crate::engine::EngineSettings;
 use crate::operators::Operators;
 use crate::plan::PlanSettings;
 use crate::review::ReviewSettings;
@@ -68,6 +69,8 @@ pub struct Settings {
     pub undo: UndoSettings,
     /// The boundary of the workspace.
     pub boundary: BoundarySettings,
+    /// The program that tests the rules.
+    pub engine: EngineSettings,
     /// The operators' short rules.
     pub operators: Operators,
     /// States of the shipped rules, by verdict.
@@ -232,6 +235,7 @@ impl Settings {
             containment: ContainmentMode::Prefer,
             undo: UndoSettings::DEFAULT,
             boundary: BoundarySettings::DEFAULT,
+            engine: EngineSettings::native(),
             operators: Operators::default(),
             tiers: Tiers::default(),
             tags: Tags::default(),

@@ -2,6 +2,7 @@
 //! schema and docs/configuration.md use it. It must not know the effect of a value.
 
 mod boundary;
+mod engine;
 mod sandbox;
 mod service;
 mod undo;
@@ -94,6 +95,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         .chain(boundary::KEYS)
         .chain(undo::KEYS)
         .chain(service::KEYS)
+        .chain(engine::KEYS)
         .chain(AFTER_SANDBOX)
         .copied();
     before.chain(packs).chain(AFTER_PACKS.iter().copied()).collect()

@@ -2,6 +2,7 @@
 //! whose value in a single layer has a meaning of its own.
 
 mod boundary;
+mod engine;
 mod review;
 mod sandbox;
 mod undo;
@@ -90,6 +91,7 @@ fn settings(settled: &Settled) -> Result<Settings, String> {
         containment: parsed(settled, "containment.mode")?,
         undo: undo::settings(settled),
         boundary: boundary::settings(settled)?,
+        engine: engine::settings(settled)?,
         operators: operators(settled)?,
         presence: parsed(settled, "presence_check")?,
         ask_wait_s: ask_wait(settled)?,

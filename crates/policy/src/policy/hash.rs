@@ -11,6 +11,7 @@ use castellan_rules::{AppendOutput, ExtraField, Matching, Options, Selected, Sel
 
 use super::{LayerRules, PolicyRule, RuleState};
 use crate::boundary::BoundarySettings;
+use crate::engine::EngineSettings;
 use crate::operators::Operators;
 use crate::review::ReviewSettings;
 use crate::sandbox::{SandboxLimits, SandboxSettings};
@@ -88,6 +89,7 @@ fn settings_text(settings: &Settings) -> String {
         containment,
         undo,
         boundary,
+        engine,
         operators,
         tags,
         // The states of rules are hashed separately.
@@ -122,6 +124,7 @@ fn settings_text(settings: &Settings) -> String {
     lines.put("containment.mode", containment.as_str());
     put_undo(&mut lines, *undo);
     put_boundary(&mut lines, boundary);
+    put_engine(&mut lines, engine);
     put_operators(&mut lines, operators);
     put_tags(&mut lines, tags);
     lines.0
@@ -159,6 +162,17 @@ fn put_boundary(lines: &mut Lines, boundary: &BoundarySettings) {
     lines.put("boundary.mode", mode.as_str());
     lines.put("boundary.read_mib", read_mib);
     lines.put("boundary.write_mib", write_mib);
+}
+
+/// castellan's own engine is no line: then the paths decide nothing.
+fn put_engine(lines: &mut Lines, engine: &EngineSettings) {
+    if !engine.is_falco() {
+        return;
+    }
+    let EngineSettings { kind, falco, plugin } = engine;
+    lines.put("engine.kind", kind.as_str());
+    lines.text("engine.falco", falco);
+    lines.text("engine.plugin", plugin);
 }
 
 /// The default sandbox is no line.
@@ -416,6 +430,18 @@ tags.mark=coding_agent_mark:
         );
         let limits = SandboxLimits { wall_s: 9, ..SandboxLimits::default() };
         assert_ne!(of(SandboxSettings { limits, ..sandbox }), text);
+    }
+
+    #[test]
+    fn another_engine_is_part_of_the_settings() {
+        let of = |engine: EngineSettings| settings_text(&Settings { engine, ..Settings::default() });
+        let native = EngineSettings::native();
+        assert!(!of(native.clone()).contains("engine."));
+        assert_eq!(of(EngineSettings { falco: "/f".to_owned(), ..native.clone() }), of(native.clone()));
+        let falco = EngineSettings { kind: crate::EngineKind::Falco, falco: "/f".to_owned(), ..native };
+        let text = of(falco.clone());
+        assert!(text.contains("engine.kind=falco\nengine.falco=/f\nengine.plugin=\n"), "{text}");
+        assert_ne!(of(EngineSettings { plugin: "/p".to_owned(), ..falco }), text);
     }
 
     #[test]
