@@ -96,11 +96,16 @@ impl Home {
 
     /// Puts one of castellan's binaries into [`Home::bin`].
     pub fn link(&self, binary: &str) -> Result<()> {
+        self.link_as(binary, binary)
+    }
+
+    /// Puts one of the built binaries into [`Home::bin`], under a name.
+    pub fn link_as(&self, binary: &str, name: &str) -> Result<()> {
         let built = built_binaries()?.join(binary);
         // A hard link, because the hook looks for `castellan` beside its own executable, past symlinks. Not a copy: an
         // executable that is being written while another thread forks cannot be started.
         let missing = || format!("`{}` cannot be linked; run `cargo build` first", built.display());
-        fs::hard_link(&built, self.bin().join(binary)).with_context(missing)
+        fs::hard_link(&built, self.bin().join(name)).with_context(missing)
     }
 
     /// Gives all later commands private `/etc/castellan`, `/etc/claude-code` and `/etc/codex`. Returns false, after a

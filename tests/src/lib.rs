@@ -4,6 +4,7 @@
 pub mod agents;
 pub mod consent;
 pub mod control;
+pub mod falco;
 pub mod freeing;
 pub mod home;
 pub mod hook;

@@ -82,9 +82,19 @@ fn read_programs() -> ExitCode {
     castellan_daemon::serve_programs().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
+/// Becomes a Falco of the daemon. Falco's log gets the reason if it cannot be started.
+fn become_falco() -> ExitCode {
+    let error = castellan_daemon::become_falco(std::env::args_os().skip(2));
+    let _ = writeln!(std::io::stderr(), "Falco cannot be started: {error}");
+    ExitCode::FAILURE
+}
+
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == castellan_daemon::READER_COMMAND) {
         return read_programs();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == castellan_daemon::FALCO_COMMAND) {
+        return become_falco();
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == run::BEGIN) {
         return run::begin(std::env::args_os().skip(2));

@@ -1,10 +1,12 @@
 //! Rule files → policy: the only place that compiles rule texts. It must not know the origin of the texts.
 
 use castellan_event::{FIELDS, Layer};
+use castellan_falco::export::EngineRules;
 use castellan_policy::{LayerRules, Policy, Tags};
 use castellan_rules::{self as rules, Options, Problem, RuleSet, Severity, Source};
 
 use crate::config::Config;
+use crate::engine::exported;
 use crate::shipped::organisation_rules;
 
 /// A policy, and the problems in its rule files.
@@ -14,6 +16,8 @@ pub struct Compiled {
     pub policy: Policy,
     /// Errors and warnings, in the order of layers, files and lines.
     pub problems: Vec<Problem>,
+    /// The rules for the engine `falco`. `None` for castellan's own engine, and if a file does not load.
+    pub exported: Option<EngineRules>,
 }
 
 impl Compiled {
@@ -30,11 +34,13 @@ impl Compiled {
 /// separately from the organisation's files, which therefore cannot change them either.
 pub fn compile(sources: &[Source], config: &Config) -> Compiled {
     let built_in = organisation_rules();
-    let plain = Tags::default().options();
+    let describe = config.settings.engine.is_falco();
+    let plain = Options { describe, ..Tags::default().options() };
+    let of_user = Options { describe, ..config.rule_options.clone() };
     let files: [(Layer, &[Source], &Options); 4] = [
         (Layer::Organisation, &built_in, &plain),
         (Layer::Organisation, &config.organisation_rules, &plain),
-        (Layer::User, sources, &config.rule_options),
+        (Layer::User, sources, &of_user),
         (Layer::Project, &config.project_rules, &plain),
     ];
     let mut loaded = files
@@ -45,14 +51,18 @@ pub fn compile(sources: &[Source], config: &Config) -> Compiled {
     for problem in others.iter_mut().flat_map(|(.., loaded)| &mut loaded.problems) {
         explain_built_in(problem, &own.rules);
     }
+    let is_used = |layer: Layer, sources: &[Source]| layer == Layer::User || !sources.is_empty();
+    let used = loaded.iter().filter(|(layer, sources, ..)| is_used(*layer, sources));
+    let described = used.map(|(layer, _, _, loaded)| (*layer, loaded));
+    let exported = if describe { exported(described, config.rule_options.engine) } else { None };
     for (layer, sources, options, loaded) in loaded {
         problems.extend(loaded.problems);
-        if layer == Layer::User || !sources.is_empty() {
+        if is_used(layer, sources) {
             layers.push(LayerRules { layer, rules: loaded.rules, sources, options });
         }
     }
     let policy = Policy::new(layers, config.settings.clone());
-    Compiled { policy: policy.with_states(|of| config.packs.state_of(of)), problems }
+    Compiled { policy: policy.with_states(|of| config.packs.state_of(of)), problems, exported }
 }
 
 /// Adds a help text if a file refers to a missing item that is one of castellan's own rules, macros or lists. An

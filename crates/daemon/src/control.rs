@@ -6,6 +6,7 @@
 mod call;
 mod client;
 mod contained;
+mod engine;
 mod halt;
 mod listener;
 mod own_files;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use self::call::{GrantScope, GrantedCall, PendingCall, ShownCall};
 pub use self::client::{AskSecret, ControlClient, ControlError};
 pub use self::contained::{ContainedEnd, ContainedOutcome, ContainedRun};
+pub use self::engine::{EngineState, EngineStatus};
 pub use self::halt::{EndedProcess, HaltOf, HaltReport, HaltStatus};
 pub(crate) use self::listener::check as check_listener;
 pub use self::own_files::OwnFile;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use castellan_agents::{AgentId, OWN_MARKETPLACES, OWN_PLUGIN_PROGRAMS, plugin_manifest};
 use castellan_event::{Call, Facts, Recorder};
 use castellan_facts::{Setting, analyse};
+use castellan_policy::EngineSettings;
 
 use crate::layout::{Layout, OrganisationPlace};
 use crate::memory::{Changed, Workspace};
@@ -74,6 +75,15 @@ pub fn own_paths(layout: &Layout) -> Vec<String> {
         [Some(path), real].into_iter().flatten()
     });
     both.map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the files of an engine beside castellan: who changes them judges. As written and, if different, as resolved.
+pub(crate) fn own_files_of(engine: &EngineSettings) -> Vec<String> {
+    let both = engine.deciding_files().flat_map(|path| {
+        let real = std::fs::canonicalize(path).ok().map(|real| real.to_string_lossy().into_owned());
+        [Some(path.to_owned()), real.filter(|real| real != path)].into_iter().flatten()
+    });
+    both.collect()
 }
 
 /// Returns the folder of the plugin that this program belongs to, and the list of plugins that names the folder. The

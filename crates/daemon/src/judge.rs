@@ -55,6 +55,7 @@ use crate::clock::wall;
 use crate::containment::Containment;
 use crate::control::OutsideStatus;
 use crate::deliveries::Deliveries;
+use crate::engine;
 use crate::held::HeldCalls;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own, asks_by_its_own_hook};
@@ -162,7 +163,8 @@ impl Judge {
         started: Instant,
         holding: Holding,
     ) -> Outcome {
-        self.answered_once(request, sender, holding, || self.answer_alone(request, sender, started, holding))
+        let answer = || self.answer_alone(request, sender, started, holding);
+        self.answered_once(request, sender, holding, || engine::within_time_of(started, answer))
     }
 
     fn answer_alone(&self, request: &Request, sender: Sender, started: Instant, holding: Holding) -> Outcome {

@@ -7,6 +7,7 @@ use castellan_event::{Layer, sha256_hex};
 
 use crate::compile::{Compiled, compile};
 use crate::config::{Config, ConfigError, LayerText};
+use crate::engine::{self, CheckedEngine};
 use crate::file_set::{FileSet, PROJECT_FOLDER};
 use crate::layout::Layout;
 use crate::trial::Trial;
@@ -61,8 +62,30 @@ impl Layers {
         let (config, compiled) = self.compile(layout).map_err(|error| error.to_string())?;
         match compiled.error() {
             Some(why) => Err(why),
+            None if config.settings.engine.is_falco() => {
+                let policy = engine::judged_by_falco(compiled.policy, compiled.exported.as_ref());
+                Ok((config, Compiled { policy, ..compiled }))
+            }
             None => Ok((config, compiled)),
         }
+    }
+
+    /// Has Falco load these rules, if it is their engine. The errors are the reasons why it cannot be. Nothing changes.
+    pub fn check_engine(&self, layout: &Layout) -> Result<Option<CheckedEngine>, Vec<String>> {
+        let (config, compiled) = self.compile(layout).map_err(|error| vec![error.to_string()])?;
+        if let Some(why) = compiled.error() {
+            return Err(vec![why]);
+        }
+        let settings = &config.settings.engine;
+        if !settings.is_falco() {
+            return Ok(None);
+        }
+        if let Some(why) = engine::refusal(layout.home().system_user().is_some()) {
+            return Err(vec![why.to_owned()]);
+        }
+        let rules =
+            compiled.exported.ok_or_else(|| vec!["the rules cannot be written for Falco".to_owned()])?;
+        engine::check(settings, &rules, config.rule_options.engine).map(Some)
     }
 }
 

@@ -229,6 +229,12 @@ impl Layout {
         self.home.dir().join(RUN_SETTINGS)
     }
 
+    /// Returns the folder of the Falco that judges: its configuration, rules, socket and log. The name is short, because its
+    /// socket must be no longer than the daemon's own.
+    pub(crate) fn engine(&self) -> PathBuf {
+        self.home.run().join("falco")
+    }
+
     /// Returns the folder with the private places of observers.
     pub fn observers(&self) -> PathBuf {
         self.state.join("observers")

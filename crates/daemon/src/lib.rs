@@ -16,6 +16,7 @@ mod containment;
 mod control;
 mod control_server;
 mod deliveries;
+mod engine;
 mod explanation;
 mod facts;
 mod file_set;
@@ -87,13 +88,14 @@ pub use config::{
 pub use containment::contained_settings;
 pub use control::{
     AskSecret, ContainedEnd, ContainedOutcome, ContainedRun, ControlClient, ControlError, ControlRequest,
-    ControlResponse, DecidedWorkspace, EndedProcess, GrantScope, GrantedCall, HaltOf, HaltReport, HaltStatus,
-    KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles, OutsideStatus, OwnFile,
-    PauseStatus, PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls, RunInForce, RunNote,
-    RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference, ShownPlan, ShownSide,
-    SocketsOf, StatusReport, SystemStatus, TrustDecision, UndoReport, UndoStatus, UnguardedAgent,
-    UnseenFiles, VerdictCounts,
+    ControlResponse, DecidedWorkspace, EndedProcess, EngineState, EngineStatus, GrantScope, GrantedCall,
+    HaltOf, HaltReport, HaltStatus, KeepReport, LimitsInForce, ListedCheckpoint, ListedPlan, MarkedFiles,
+    OutsideStatus, OwnFile, PauseStatus, PendingCall, PlanFor, ProjectFiles, QuarterCalls, RecentCalls,
+    RunInForce, RunNote, RunStatus, SandboxInForce, Secret, ShownCall, ShownCheckpoint, ShownDifference,
+    ShownPlan, ShownSide, SocketsOf, StatusReport, SystemStatus, TrustDecision, UndoReport, UndoStatus,
+    UnguardedAgent, UnseenFiles, VerdictCounts,
 };
+pub use engine::{COMMAND as FALCO_COMMAND, CheckedEngine, become_falco};
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
 pub use facts::{facts_of, own_paths};
 pub use file_set::{

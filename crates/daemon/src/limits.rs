@@ -2,6 +2,52 @@
 
 use std::time::Duration;
 
+/// Time from a call's arrival in which Falco must have judged it, with the wait for a Falco that starts. With the hook's own
+/// work and the record it is below the 10 s of a hook, so that the reason for the denial reaches the agent.
+pub(crate) const ENGINE_TIME: Duration = Duration::from_secs(7);
+
+/// Time for a started Falco to connect. It loads 5,000 rules in 1.5 s; a busy machine takes some times as long.
+pub(crate) const ENGINE_START_TIME: Duration = Duration::from_secs(20);
+
+/// Time for `falco --version`, which prints some lines and loads nothing.
+pub(crate) const ENGINE_VERSION_TIME: Duration = Duration::from_secs(5);
+
+/// Time for Falco to load rules on a person's request, before it becomes the engine. The person waits for it.
+pub(crate) const ENGINE_VALIDATION_TIME: Duration = Duration::from_secs(60);
+
+/// Time for Falco to end after SIGTERM, before SIGKILL. It has nothing to store. The daemon waits for it at its own end.
+pub(crate) const ENGINE_STOP_TIME: Duration = Duration::from_secs(1);
+
+/// Time between two looks at Falco's process.
+pub(crate) const ENGINE_LOOK: Duration = Duration::from_millis(50);
+
+/// Time that Falco must have judged calls, so that its next end is a first failure again.
+pub(crate) const ENGINE_STEADY_TIME: Duration = Duration::from_secs(30);
+
+/// Pause after the second failure of Falco in a row. It doubles with each further one, up to the longest.
+pub(crate) const ENGINE_PAUSE: Duration = Duration::from_millis(500);
+
+/// Longest pause before Falco starts again: a person who has repaired it does not wait for long.
+pub(crate) const ENGINE_PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// Calls in a row that Falco does not answer in time, until castellan starts it again. One lost alert is no hanging Falco.
+pub(crate) const ENGINE_LATE_MAX: u32 = 2;
+
+/// Bytes of Falco's log file, and of the one before it. Falco prints some lines at its start and each of its problems.
+pub(crate) const ENGINE_LOG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Bytes of the output of one run of Falco that castellan reads: the result for some thousand rules.
+pub(crate) const ENGINE_OUTPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Bytes of Falco's last line in a status or a reason.
+pub(crate) const ENGINE_LINE_BYTES_MAX: usize = 300;
+
+/// Problems of rules that are shown of one test by Falco: a person repairs some at a time.
+pub(crate) const ENGINE_PROBLEMS_MAX: usize = 20;
+
+/// Bytes of the path of a socket, as of Linux's `sun_path` without its end.
+pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 107;
+
 /// Helper processes that read programs at a time. Each may use a core; programs that many calls load at once wait.
 pub(crate) const HELPERS_MAX: usize = 4;
 

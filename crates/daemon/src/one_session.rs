@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use castellan_audit::Record;
 use castellan_event::{Answers, Call, Facts, Recorder, Session};
-use castellan_policy::{Decision, StateChange};
+use castellan_policy::{Decision, EngineKind, StateChange};
 
 use crate::facts::{facts_after, leave_to_sessions};
 use crate::judge::begun;
@@ -108,6 +108,7 @@ impl OneSession {
             answers,
             change,
             policy: "",
+            engine: EngineKind::Native,
             run: 0,
             review: "",
             workspace,

@@ -18,7 +18,9 @@ use castellan_rules::Problem;
 use self::first::{Nothing, is_first};
 use self::organisation::{Unusable, organisation_now};
 use crate::applied::{self, AppliedError};
+use crate::compile::Compiled;
 use crate::config::{Config, Reload};
+use crate::engine::{ENGINE, Wanted, refusal};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::{Layers, Loaded};
@@ -27,6 +29,7 @@ use crate::profiles::Profiles;
 use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
+use crate::sight;
 use crate::store::PolicyOrigin;
 use crate::trial::Trial;
 
@@ -144,6 +147,7 @@ impl PolicyState {
         let mut first = None;
         let (in_force, found, config, policy, unfit) = match loaded {
             Ok((set, found, config, compiled, unfit)) => {
+                ENGINE.want(wanted(layout, &config, &compiled));
                 (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy, unfit)
             }
             // Without a set there are no tags and no mode, so the daemon enforces.
@@ -313,6 +317,10 @@ impl PolicyState {
     /// Compiles, stores, records and swaps in a set, in this order. So every set in force is recorded and found again.
     fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), String> {
         let (config, compiled) = set.load(&self.layout)?;
+        let wanted = wanted(&self.layout, &config, &compiled);
+        if let Some(why) = wanted.as_ref().and_then(|wanted| wanted.refusal) {
+            return Err(why.to_owned());
+        }
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
         // A stricter live mode that could not be stored stays, unless a person applies files.
         let seen = judge.terms().mode;
@@ -330,6 +338,8 @@ impl PolicyState {
         let in_force = InForce::of(set, &config, &compiled.problems);
         let set = in_force.set.clone();
         *self.in_force() = in_force;
+        // Before the first call under the new rules, which waits for this Falco.
+        ENGINE.want(wanted);
         judge.put(seen, terms_of(&self.layout, set, compiled.policy, mode));
         *self.first.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
@@ -380,6 +390,19 @@ impl InForce {
             problems: Vec::new(),
         }
     }
+}
+
+/// Returns the Falco that a set wants, if it wants one.
+fn wanted(layout: &Layout, config: &Config, compiled: &Compiled) -> Option<Wanted> {
+    let settings = config.settings.engine.clone();
+    let rules = compiled.exported.clone().filter(|_| settings.is_falco())?;
+    Some(Wanted {
+        settings,
+        rules,
+        language: config.rule_options.engine,
+        place: layout.engine(),
+        refusal: refusal(sight::is_through_reader()),
+    })
 }
 
 /// Returns the terms of a set, or those without one.

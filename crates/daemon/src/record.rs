@@ -13,7 +13,7 @@ use castellan_event::{
     AccessLevel, Action, Agent, Answer, Answers, Call, Exemption, Inode, Layer, Mode, PatchOp, Process,
     Query, sha256_hex,
 };
-use castellan_policy::{Decision, StateChange};
+use castellan_policy::{Decision, EngineKind, StateChange};
 use castellan_wire::Gap;
 
 use crate::limits::{FULL_TEXT_EVERY, KNOWN_TEXTS_MAX};
@@ -26,6 +26,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) change: &'a StateChange,
     pub(crate) policy: &'a str,
+    /// The engine of the policy.
+    pub(crate) engine: EngineKind,
     /// Process id of the run; 0 without one.
     pub(crate) run: u32,
     /// The reviewer's reason; empty without a review.
@@ -39,8 +41,19 @@ pub(crate) struct Judged<'a> {
 impl Judged<'_> {
     /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
-        let Judged { call, rewrite, decision, answers, change, policy, run, review, workspace, reported } =
-            self;
+        let Judged {
+            call,
+            rewrite,
+            decision,
+            answers,
+            change,
+            policy,
+            engine,
+            run,
+            review,
+            workspace,
+            reported,
+        } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
         let files = call.files.iter().map(|file| FileRecord {
@@ -94,6 +107,7 @@ impl Judged<'_> {
             active_level: decision.active.map_or("", AccessLevel::as_str).into(),
             reason: decision.reason.clone().into(),
             policy: (*policy).into(),
+            engine: engine_word(*engine).into(),
             duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
             event: agent.event.into(),
             agent: agent.name.into(),
@@ -102,6 +116,14 @@ impl Judged<'_> {
             permission_mode: agent.permission_mode.into(),
             cwd: agent.cwd.into(),
         })
+    }
+}
+
+/// The word for the engine in a record; castellan's own is none.
+fn engine_word(engine: EngineKind) -> &'static str {
+    match engine {
+        EngineKind::Native => "",
+        EngineKind::Falco => engine.as_str(),
     }
 }
 

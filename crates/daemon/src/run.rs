@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::configured::servers_before;
 use crate::containment::Containment;
 use crate::control_server::{Connections, ControlServer, Signal};
+use crate::engine::ENGINE;
 use crate::facts::own_paths;
 use crate::gaps;
 use crate::handover::{Gift, Predecessor, Successor, resume};
@@ -107,6 +108,12 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     let (policy_state, config, terms) = PolicyState::start_with(&layout, ready);
     let peers = Arc::new(Peers::default());
     let (judge, trouble) = judge(&layout, &config, terms, &peers)?;
+    let of_engine = Arc::downgrade(&judge);
+    ENGINE.tell_by(move |line| {
+        if let Some(judge) = of_engine.upgrade() {
+            judge.record_problem("engine", line);
+        }
+    });
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     // A daemon with a user of its own cannot write the user's files.
@@ -207,6 +214,7 @@ fn serve(
         Over::End => {
             sockets.close();
             server.stop();
+            ENGINE.end();
             Ok(())
         }
         Over::HandOver(successor) => hand_over(&successor, layout, &mut sockets, (&control, &server, &judge)),
@@ -244,6 +252,8 @@ fn hand_over(
     control_socket.knock();
     server.stop();
     control.connections.await_none(SHUTDOWN_TIME);
+    // The next daemon starts its own.
+    ENGINE.end();
     let gift = Gift {
         hook: hook_socket.listener(),
         control: control_socket.listener(),

@@ -78,6 +78,9 @@ pub struct CallRecord {
     pub reason: Text,
     /// Hash of the policy that judged the call.
     pub policy: Text,
+    /// The program that tested the rules, `falco`; absent for castellan itself.
+    #[serde(skip_serializing_if = "is_blank")]
+    pub engine: Text,
     /// Time from the frame to this record, in microseconds.
     pub duration_us: u64,
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::engine::EngineStatus;
 use super::halt::HaltStatus;
 use super::pause::PauseStatus;
 use super::run::RunStatus;
@@ -26,6 +27,8 @@ pub struct StatusReport {
     pub profile: String,
     /// True if the settings in force require a sandbox for each call.
     pub requires_sandbox: bool,
+    /// The program that tests the rules.
+    pub engine: EngineStatus,
     /// Hash of the policy in force.
     pub policy: String,
     /// `current`, `last_good` or `missing`.

@@ -66,7 +66,7 @@ impl Judge {
         let is_halted = self.is_halted(asked, whose);
         let facts = match terms.mode == Mode::Passthrough || is_halted {
             true => Facts::default(),
-            false => self.facts(call, (whose, earlier.first), world),
+            false => self.facts(asked, call, (whose, earlier.first), world),
         };
         let follows = self.consequence(asked, &whose.session.id);
         let tries = self.memory().tries(&whose.session.root);

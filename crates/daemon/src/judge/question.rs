@@ -1,5 +1,6 @@
 //! An agent's question about a call, and its second question at its own prompt. It must not know other requests.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use castellan_agents::{self as agents, AgentId, Message};
@@ -16,8 +17,8 @@ use super::grounds::{Earlier, Grounds};
 use super::sessions::Look;
 use super::ungoverned::input_hash;
 use super::weighed::Weighed;
-use super::{Asked, Attempt, Failure, Judge, Outcome, Whose, reply};
-use crate::facts::{facts_after, leave_to_sessions};
+use super::{Asked, Attempt, Failure, Judge, Outcome, Terms, Whose, reply};
+use crate::facts::{facts_after, leave_to_sessions, own_files_of};
 use crate::jobs::start_of_call;
 use crate::memory::{CallKey, Copying, Decided, Given};
 use crate::record::Judged;
@@ -94,6 +95,7 @@ impl Judge {
             answers: &weighed.answers,
             change,
             policy: policy.hash(),
+            engine: policy.settings().engine.kind,
             run: asked.run,
             workspace: whose.inside(),
             reported: &self.seen_texts,
@@ -239,12 +241,14 @@ impl Judge {
     /// its own writes.
     pub(super) fn facts(
         &self,
+        asked: &Asked<'_>,
         call: &Call,
         (whose, but): (&Whose, Option<u64>),
         world: &mut Recorder<'_>,
     ) -> Facts {
         let changed = self.memory().changed(&whose.session.root, but);
-        let mut facts = facts_after(call, &self.own, whose.inside(), changed, world);
+        let own = self.own_files(asked.terms());
+        let mut facts = facts_after(call, &own, whose.inside(), changed, world);
         if !facts.own_scripts.is_empty() || !facts.session_scripts.is_empty() {
             let memory = self.memory();
             leave_to_sessions(
@@ -254,6 +258,15 @@ impl Judge {
             );
         }
         facts
+    }
+
+    /// Returns castellan's own files, with the programs that judge in its place.
+    fn own_files(&self, terms: &Terms) -> Cow<'_, [String]> {
+        let engine = own_files_of(&terms.policy.settings().engine);
+        match engine.is_empty() {
+            true => Cow::Borrowed(&self.own),
+            false => Cow::Owned(self.own.iter().cloned().chain(engine).collect()),
+        }
     }
 
     /// Writes a call's record and sets its marks as one step: no other call can set marks after the check for room.

@@ -212,6 +212,11 @@ pub(crate) fn close_memory() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
+/// Lets the kernel kill this process, and the program that it becomes, when the thread that started it ends.
+pub(crate) fn end_with_parent() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
 /// Sends a signal to the process with this id, if `is_it` reports that it is the right one. The descriptor names the
 /// process that had the id when it was opened. If that is the right one, so is the receiver.
 pub(crate) fn send_signal(pid: Pid, signal: Signal, is_it: impl Fn() -> bool) -> io::Result<()> {

@@ -207,6 +207,11 @@ pub(crate) fn close_memory() {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
+/// macOS has no such order, and Falco's plugin runs on Linux only.
+pub(crate) fn end_with_parent() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Sends a signal to the process with this id, if `is_it` reports that it is the right one. macOS has no descriptor of a
 /// process. Between the check and the signal, the process may end, and another one may get its id.
 pub(crate) fn send_signal(pid: Pid, signal: Signal, is_it: impl Fn() -> bool) -> io::Result<()> {

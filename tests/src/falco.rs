@@ -1,0 +1,103 @@
+//! A scripted Falco: a program that a daemon starts as `falco`. It speaks the plugin's end of the channel, tests the
+//! exported rules by castellan's rule language, and posts alerts. Its folder has a file with the way in which it fails.
+
+mod alerts;
+mod config;
+mod play;
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+pub use self::play::Play;
+use self::play::{PLAY_FILE, current};
+use crate::home::Home;
+
+/// The version that it prints.
+const VERSION: &str = "0.43.1";
+
+/// Puts a scripted Falco and a file in the place of its plugin into a home, and makes it the engine of the home's
+/// configuration.
+pub fn install(home: &Home, config: &str) -> Result<()> {
+    home.link_as("castellan-test-falco", "falco")?;
+    home.write(&plugin(home), "a library")?;
+    play(home, &Play::Judges)?;
+    let engine = format!(
+        "[engine]\nkind = \"falco\"\nfalco = {}\nplugin = {}\n",
+        json!(program(home)),
+        json!(plugin(home))
+    );
+    let file = home.castellan().join("config/config.toml");
+    home.write(&file, &format!("{config}\n[containment]\nmode = \"off\"\n{engine}"))
+}
+
+/// The path of the scripted Falco in a home.
+pub fn program(home: &Home) -> std::path::PathBuf {
+    home.bin().join("falco")
+}
+
+/// The path of the file in the place of the plugin.
+pub fn plugin(home: &Home) -> std::path::PathBuf {
+    home.bin().join("libcoding_agent.so")
+}
+
+/// Makes the scripted Falco behave so from now on.
+pub fn play(home: &Home, play: &Play) -> Result<()> {
+    // Whole at once: the program may read it now.
+    let new = home.bin().join("play.new");
+    home.write(&new, &serde_json::to_string(&play.words())?)?;
+    Ok(std::fs::rename(new, home.bin().join(PLAY_FILE))?)
+}
+
+/// Runs the scripted Falco. Returns its exit code.
+pub fn run(arguments: &[String]) -> Result<u8> {
+    let program = std::env::current_exe()?;
+    let folder = program.parent().context("a program without a folder")?;
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--version"] => print_version(folder),
+        ["-c", config, "-V", rules] => validate(folder, Path::new(config), Path::new(rules)),
+        ["-c", config] => play::serve(folder, Path::new(config)),
+        words => anyhow::bail!("unknown arguments: {words:?}"),
+    }
+}
+
+fn print_version(folder: &Path) -> Result<u8> {
+    let version = match current(folder)? {
+        Play::HasVersion(version) => version,
+        Play::HangsAtVersion => play::hang(),
+        _ => VERSION.to_owned(),
+    };
+    println!(
+        "Falco version: {version} (x86_64)\nLibs version:  0.23.1\nPlugin API:    3.12.0\nEngine:        0.58.0"
+    );
+    Ok(0)
+}
+
+/// Loads rules as `falco --validate` does.
+fn validate(folder: &Path, config: &Path, rules: &Path) -> Result<u8> {
+    let config = config::Config::read(config)?;
+    anyhow::ensure!(config.rules == rules, "the configuration names other rules");
+    let text = std::fs::read_to_string(rules)?;
+    let loads = config::load(&text).is_ok();
+    let rejected = match current(folder)? {
+        Play::Rejects(rule) if text.contains(&format!("- rule: {}", json!(rule))) => Some(rule),
+        _ => None,
+    };
+    let errors: Vec<_> = rejected
+        .iter()
+        .map(|rule| {
+            json!({
+                "code": "LOAD_ERR_COMPILE_CONDITION", "message": "filter error",
+                "context": { "locations": [{ "item_type": "rule", "item_name": rule }] },
+            })
+        })
+        .collect();
+    let is_good = loads && errors.is_empty();
+    println!(
+        "{}",
+        json!({ "falco_load_results": [{ "name": rules, "successful": is_good, "errors": errors }] })
+    );
+    Ok(u8::from(!is_good))
+}

@@ -1,0 +1,167 @@
+//! [`Play`]: the ways in which the scripted Falco behaves, and what it does with a call.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use castellan_rows::{CallRows, Event, Generation, Identity, Nonce, PlainRow, Receiver, Seen};
+use castellan_rules::RuleSet;
+
+use super::alerts::{Poster, alert};
+use super::config::{Config, load};
+
+/// The file beside the program.
+pub(super) const PLAY_FILE: &str = "falco-play.json";
+
+/// A way in which the scripted Falco behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Play {
+    /// As Falco does.
+    Judges,
+    /// It prints another version.
+    HasVersion(String),
+    /// It does not end when it is asked for its version.
+    HangsAtVersion,
+    /// It rejects the rule of this name when it only loads rules.
+    Rejects(String),
+    /// It ends at once.
+    CrashesAtStart,
+    /// It ends at the first call.
+    CrashesAtCall,
+    /// It takes calls and posts nothing.
+    Hangs,
+    /// It runs without the plugin.
+    HasNoPlugin,
+    /// Its plugin has the rules of another generation.
+    HasOtherRules,
+    /// It listens at the port for alerts itself, or ends if the port is taken.
+    TakesPort,
+    /// It starts a process that does not end, and ignores the order to end.
+    Stays,
+}
+
+impl Play {
+    const PLAIN: &[(&str, Play)] = &[
+        ("judges", Play::Judges),
+        ("hangs at version", Play::HangsAtVersion),
+        ("crashes at start", Play::CrashesAtStart),
+        ("crashes at call", Play::CrashesAtCall),
+        ("hangs", Play::Hangs),
+        ("has no plugin", Play::HasNoPlugin),
+        ("has other rules", Play::HasOtherRules),
+        ("takes port", Play::TakesPort),
+        ("stays", Play::Stays),
+    ];
+
+    /// Returns the words of the file.
+    pub(super) fn words(&self) -> Vec<String> {
+        let known = Play::PLAIN.iter().find(|(_, play)| play == self).map(|(word, _)| *word);
+        match (self, known) {
+            (Play::HasVersion(version), _) => vec!["has version".to_owned(), version.clone()],
+            (Play::Rejects(rule), _) => vec!["rejects".to_owned(), rule.clone()],
+            (_, word) => vec![word.unwrap_or_default().to_owned()],
+        }
+    }
+
+    fn of(words: &[String]) -> Result<Play> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["has version", version] => Ok(Play::HasVersion((*version).to_owned())),
+            ["rejects", rule] => Ok(Play::Rejects((*rule).to_owned())),
+            [word] => {
+                let known = Play::PLAIN.iter().find(|(known, _)| known == word);
+                known.map(|(_, play)| play.clone()).with_context(|| format!("unknown play: {word}"))
+            }
+            words => anyhow::bail!("unknown play: {words:?}"),
+        }
+    }
+}
+
+/// Returns the present way.
+pub(super) fn current(folder: &Path) -> Result<Play> {
+    let text = std::fs::read_to_string(folder.join(PLAY_FILE))?;
+    Play::of(&serde_json::from_str::<Vec<String>>(&text)?)
+}
+
+/// Never ends by itself.
+pub(super) fn hang() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Judges calls until the end of the process.
+pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
+    let config = Config::read(config)?;
+    println!("a scripted Falco starts");
+    match current(folder)? {
+        Play::CrashesAtStart => {
+            eprintln!("Error: the scripted Falco crashes at its start");
+            return Ok(1);
+        }
+        Play::HasNoPlugin => hang(),
+        Play::TakesPort => {
+            let taken = TcpListener::bind(config.alerts);
+            anyhow::ensure!(taken.is_err(), "the port for alerts was free");
+        }
+        Play::Stays => {
+            // SIGTERM stays blocked in the child, too.
+            let _child = std::process::Command::new("sh")
+                .args(["-c", "trap '' TERM; while :; do sleep 1; done"])
+                .spawn()?;
+        }
+        _ => {}
+    }
+    let generation = match current(folder)? {
+        Play::HasOtherRules => Generation([7; 32]),
+        _ => config.generation,
+    };
+    let rules = load(&std::fs::read_to_string(&config.rules)?)?;
+    let identity = Identity { key: config.key, generation };
+    let mut receiver = Receiver::new(config.socket.clone(), identity, config.user, peer_user);
+    let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
+    let mut told = String::new();
+    loop {
+        match receiver.receive(Duration::from_millis(50)) {
+            Ok(Some(call)) => judge(folder, &rules, call, &mut poster)?,
+            Ok(None) => {}
+            Err(error) => {
+                let error = error.to_string();
+                if error != told {
+                    println!("{error}");
+                    told = error;
+                }
+            }
+        }
+    }
+}
+
+fn judge(folder: &Path, rules: &RuleSet, mut call: CallRows, poster: &mut Poster) -> Result<()> {
+    match current(folder)? {
+        Play::CrashesAtCall => std::process::exit(139),
+        Play::Hangs => return Ok(()),
+        _ => {}
+    }
+    let last = rules.rules().len().saturating_sub(1);
+    while let Some(event) = call.next_event()? {
+        let event = Event::read(&event)?;
+        let nonce = String::from_utf8(event.nonce().to_vec())?.replace('\0', "");
+        let nonce = Nonce::parse(&nonce).context("no nonce")?;
+        let hits = rules.evaluate(&PlainRow(event));
+        let matched = hits.iter().map(|hit| hit.rule).filter(|rule| *rule != last);
+        let seen = Seen { nonce, rules: matched.map(|rule| rule as u64).collect() };
+        for hit in &hits {
+            let seen = (hit.rule == last).then_some(&seen);
+            poster.post(&alert(rules, hit, &nonce.to_string(), seen))?;
+        }
+    }
+    Ok(())
+}
+
+fn peer_user(stream: &std::os::unix::net::UnixStream) -> std::io::Result<u32> {
+    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
+}
+
+/// The address for alerts, of the configuration.
+pub(super) type Address = SocketAddr;
