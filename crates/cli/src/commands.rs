@@ -13,6 +13,7 @@ mod contained;
 pub(crate) mod daemon;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod engine;
 pub(crate) mod explain;
 pub(crate) mod file;
 pub(crate) mod halt;
@@ -86,6 +87,8 @@ pub(crate) enum Command {
     Profile(profile::Options),
     /// Show the shipped rule packs, or set one to off, observe or enforce
     Packs(packs::Options),
+    /// Show the engine that tests the rules, or change it: castellan itself, or a Falco
+    Engine(engine::Options),
     /// Apply edited configuration and rule files, after showing the changes
     Apply(apply::Options),
     /// Add a short rule to your allow list, or remove one
@@ -184,6 +187,7 @@ pub(crate) fn run(global: &Global, command: &Command) -> anyhow::Result<Exit> {
         Command::Mode(options) => mode::run(global, options),
         Command::Profile(options) => profile::run(global, options),
         Command::Packs(options) => packs::run(global, options),
+        Command::Engine(options) => engine::run(global, options),
         Command::Apply(options) => apply::run(global, options),
         Command::Allow(options) => allow::run(global, options),
         Command::Pending(options) => pending::run(global, options),

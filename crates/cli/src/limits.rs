@@ -29,6 +29,12 @@ pub(crate) const RUN_LEFTOVERS_MAX: usize = 256;
 /// Refused hosts and sent secrets of one sandbox in the log: more than honest work meets. A program inside can invent names.
 pub(crate) const NETWORK_NOTES_MAX: usize = 64;
 
+/// Time for Falco to judge after a switch to it. The daemon gives up a start after 20 s.
+pub(crate) const ENGINE_START_TIME: Duration = Duration::from_secs(25);
+
+/// Time between two questions about the start of Falco.
+pub(crate) const ENGINE_LOOK: Duration = Duration::from_millis(100);
+
 /// Backups beside an agent's settings file: the text before the last change, and two before it.
 pub(crate) const BACKUPS_MAX: usize = 3;
 

@@ -3,7 +3,7 @@
 use castellan_agents::{AgentId, has_native};
 use castellan_daemon::pack_names;
 use castellan_event::{Mode, Verdict};
-use castellan_policy::{Profile, RuleState, SandboxFiles, SandboxNetwork};
+use castellan_policy::{EngineKind, Profile, RuleState, SandboxFiles, SandboxNetwork};
 use castellan_rules::{Priority, UnknownPriority};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -26,6 +26,10 @@ pub(crate) fn pack() -> impl TypedValueParser<Value = &'static str> {
         let found = pack_names().find(|pack| *pack == word);
         found.ok_or_else(|| format!("`{word}` is no shipped pack"))
     })
+}
+
+pub(crate) fn engine() -> impl TypedValueParser<Value = EngineKind> {
+    PossibleValuesParser::new(EngineKind::WORDS).try_map(|word| word.parse::<EngineKind>())
 }
 
 pub(crate) fn rule_state() -> impl TypedValueParser<Value = RuleState> {

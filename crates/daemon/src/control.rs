@@ -118,6 +118,13 @@ pub enum ControlRequest {
         /// [`StatusReport::applied`] of the set in force as shown to the person.
         shown: String,
     },
+    /// Changes keys of the user's configuration in force together. Loosens, unless the effective values only get stricter.
+    Edits {
+        /// The keys with their changes.
+        edits: Vec<(String, KeyEdit)>,
+        /// [`StatusReport::applied`] of the set in force as shown to the person.
+        shown: String,
+    },
     /// Enforces the shipped rules that an upgrade has added and that are only observed so far. Tightens.
     EndTrial,
     /// Puts the configuration and rule files on disk in force, if they are still those shown to the person. Loosens.
@@ -309,6 +316,7 @@ impl ControlRequest {
     pub(crate) fn version(&self) -> u32 {
         match self {
             ControlRequest::Edit { .. }
+            | ControlRequest::Edits { .. }
             | ControlRequest::Trust { .. }
             | ControlRequest::UsePlan { .. }
             | ControlRequest::EndPlan { .. }

@@ -69,7 +69,8 @@ struct Inner {
     remote: Option<Arc<RemoteEngine>>,
     version: String,
     pid: u32,
-    /// When Falco connected; `None` if it is not connected.
+    is_connected: bool,
+    /// Since when Falco judges; `None` if it does not.
     since: Option<(SystemTime, Instant)>,
     /// The time for which the last connection lasted.
     judged: Duration,
@@ -90,6 +91,7 @@ impl Engine {
             remote: None,
             version: String::new(),
             pid: 0,
+            is_connected: false,
             since: None,
             judged: Duration::ZERO,
             restarts: 0,
@@ -126,6 +128,7 @@ impl Engine {
         inner.wanted = wanted.map(Arc::new);
         inner.round += 1;
         (inner.remote, inner.since, inner.late, inner.restarts) = (None, None, 0, 0);
+        (inner.pid, inner.is_connected) = (0, false);
         inner.problem.clear();
         if inner.thread.is_none() && inner.wanted.is_some() {
             let run = move || supervisor::run(self);
@@ -232,7 +235,10 @@ impl Engine {
         match error {
             None => inner.late = 0,
             Some(EngineError::Late { .. } | EngineError::Contradiction) => inner.late += 1,
-            Some(EngineError::Send(_) | EngineError::Lost) => {}
+            // The supervisor sees why.
+            Some(
+                EngineError::Send(_) | EngineError::Lost | EngineError::Rules { .. } | EngineError::Unready,
+            ) => {}
             // They are of the call, not of Falco.
             Some(EngineError::Encode(_) | EngineError::Full | EngineError::Random) => return,
         }

@@ -9,6 +9,10 @@ pub(crate) const ENGINE_TIME: Duration = Duration::from_secs(7);
 /// Time for a started Falco to connect. It loads 5,000 rules in 1.5 s; a busy machine takes some times as long.
 pub(crate) const ENGINE_START_TIME: Duration = Duration::from_secs(20);
 
+/// Time in which a connected Falco shows that it tests all rules, until castellan looks again whether it still runs. Falco
+/// answers in milliseconds.
+pub(crate) const ENGINE_READY_TIME: Duration = Duration::from_secs(1);
+
 /// Time for `falco --version`, which prints some lines and loads nothing.
 pub(crate) const ENGINE_VERSION_TIME: Duration = Duration::from_secs(5);
 

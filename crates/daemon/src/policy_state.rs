@@ -17,6 +17,7 @@ use castellan_rules::Problem;
 
 use self::first::{Nothing, is_first};
 use self::organisation::{Unusable, organisation_now};
+pub(crate) use self::switch::listed;
 use crate::applied::{self, AppliedError};
 use crate::compile::Compiled;
 use crate::config::{Config, Reload};

@@ -141,7 +141,9 @@ pub(crate) fn terms(request: &ControlRequest) -> Terms {
         ControlRequest::Pause { .. } => Terms::Root("pause"),
         ControlRequest::EndPause => Terms::Root("pause_end"),
         ControlRequest::Mode(_) => Terms::Root("mode"),
-        ControlRequest::Switch { .. } | ControlRequest::Edit { .. } => Terms::Root("switch"),
+        ControlRequest::Switch { .. } | ControlRequest::Edit { .. } | ControlRequest::Edits { .. } => {
+            Terms::Root("switch")
+        }
         ControlRequest::EndTrial => Terms::Root("trial_end"),
         ControlRequest::Apply { .. } => Terms::Root("apply"),
         ControlRequest::Loosen(_) => Terms::Root("loosen"),

@@ -5,19 +5,18 @@ use std::net::TcpStream;
 
 use anyhow::{Context, Result};
 use castellan_rows::Seen;
-use castellan_rules::{Hit, RuleSet};
+use castellan_rules::Rule;
 use serde_json::json;
 
 use super::play::Address;
 
 /// Returns the alert of a match. `seen`: the report on the row.
-pub(super) fn alert(rules: &RuleSet, hit: &Hit, nonce: &str, seen: Option<&Seen>) -> String {
+pub(super) fn alert(rule: &Rule, message: &str, nonce: &str, seen: Option<&Seen>) -> String {
     let mut fields = json!({ "evt.time": 1, "row.nonce": nonce });
     if let (Some(fields), Some(seen)) = (fields.as_object_mut(), seen) {
         fields.insert("row.seen".to_owned(), seen.to_string().into());
     }
-    let rule = rules.rules().get(hit.rule).map(|rule| rule.name.as_str()).unwrap_or_default();
-    json!({ "output": hit.message, "output_fields": fields, "rule": rule, "source": "coding_agent" })
+    json!({ "output": message, "output_fields": fields, "rule": rule.name, "source": "coding_agent" })
         .to_string()
 }
 

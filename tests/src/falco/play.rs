@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use castellan_rows::{CallRows, Event, Generation, Identity, Nonce, PlainRow, Receiver, Seen};
+use castellan_event::{Row as _, Value, field_index};
+use castellan_rows::{CallRows, Event, Generation, Identity, Nonce, PlainRow, ROLL_CALL, Receiver, Seen};
 use castellan_rules::RuleSet;
 
 use super::alerts::{Poster, alert};
@@ -37,6 +38,8 @@ pub enum Play {
     HasOtherRules,
     /// It listens at the port for alerts itself, or ends if the port is taken.
     TakesPort,
+    /// Another part of its configuration disables a rule.
+    LeavesOutRule,
     /// It starts a process that does not end, and ignores the order to end.
     Stays,
 }
@@ -51,6 +54,7 @@ impl Play {
         ("has no plugin", Play::HasNoPlugin),
         ("has other rules", Play::HasOtherRules),
         ("takes port", Play::TakesPort),
+        ("leaves out rule", Play::LeavesOutRule),
         ("stays", Play::Stays),
     ];
 
@@ -138,25 +142,39 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
 }
 
 fn judge(folder: &Path, rules: &RuleSet, mut call: CallRows, poster: &mut Poster) -> Result<()> {
-    match current(folder)? {
-        Play::CrashesAtCall => std::process::exit(139),
-        Play::Hangs => return Ok(()),
-        _ => {}
-    }
-    let last = rules.rules().len().saturating_sub(1);
+    let play = current(folder)?;
     while let Some(event) = call.next_event()? {
         let event = Event::read(&event)?;
         let nonce = String::from_utf8(event.nonce().to_vec())?.replace('\0', "");
-        let nonce = Nonce::parse(&nonce).context("no nonce")?;
-        let hits = rules.evaluate(&PlainRow(event));
-        let matched = hits.iter().map(|hit| hit.rule).filter(|rule| *rule != last);
-        let seen = Seen { nonce, rules: matched.map(|rule| rule as u64).collect() };
-        for hit in &hits {
-            let seen = (hit.rule == last).then_some(&seen);
-            poster.post(&alert(rules, hit, &nonce.to_string(), seen))?;
+        let row = PlainRow(event);
+        let level = row.value(field_index("row.level").context("no levels")?, None);
+        let is_roll_call = level == Value::Text(ROLL_CALL.as_bytes().into());
+        match play {
+            Play::CrashesAtCall if !is_roll_call => std::process::exit(139),
+            Play::Hangs if !is_roll_call => continue,
+            _ => {}
+        }
+        let hits = rules.evaluate(&row);
+        let mut seen = Seen { nonce: Nonce::parse(&nonce).context("no nonce")?, rules: Vec::new() };
+        for (at, rule) in rules.rules().iter().enumerate() {
+            let hit = hits.iter().find(|hit| hit.rule == at);
+            let is_left_out = play == Play::LeavesOutRule && at == 1;
+            let is_tested = rule.enabled && !is_left_out && (is_roll_call || hit.is_some());
+            let number = number(&rule.condition);
+            seen.rules.extend(number.filter(|_| is_tested));
+            if let Some(hit) = hit {
+                // The last rule has no number: it reports the row.
+                poster.post(&alert(rule, &hit.message, &nonce, number.is_none().then_some(&seen)))?;
+            }
         }
     }
     Ok(())
+}
+
+/// The number that a rule reports.
+fn number(condition: &str) -> Option<u64> {
+    let (_, rest) = condition.split_once("row.match[")?;
+    rest.split_once(']')?.0.parse().ok()
 }
 
 fn peer_user(stream: &std::os::unix::net::UnixStream) -> std::io::Result<u32> {

@@ -4,6 +4,7 @@
 mod apply;
 mod broken_files;
 mod consent;
+mod engine;
 mod every_user;
 mod facts;
 mod halt;

@@ -4,7 +4,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use castellan_daemon::{ControlError, Layout, PauseStatus, StatusReport, read_applied};
+use castellan_daemon::{
+    ControlError, EngineState, EngineStatus, Layout, PauseStatus, StatusReport, read_applied,
+};
+use castellan_policy::EngineKind;
 use castellan_wire::Home;
 
 use crate::check::Check;
@@ -130,6 +133,7 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
         let left = humantime::format_duration(Duration::from_secs(left_s));
         checks.push(Check::bad("pause", format!("no call is judged for {left} more"), "castellan resume"));
     }
+    checks.extend(engine(status));
     if status.failures > 0 {
         let what = format!(
             "{} of castellan itself, the last: {}",
@@ -139,6 +143,33 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
         checks.push(Check::doubtful("daemon", what, "castellan log"));
     }
     checks
+}
+
+/// Checks a Falco that judges. Without it every call is denied, so castellan protects nothing and blocks everything.
+fn engine(status: &StatusReport) -> Option<Check> {
+    let EngineStatus { kind, state, version, restarts, problem, log, .. } = &status.engine;
+    if kind != EngineKind::Falco.as_str() {
+        return None;
+    }
+    let why = if problem.is_empty() { "it has not connected yet" } else { problem.as_str() };
+    let why = output::printable(why);
+    let bad = |is: &str| {
+        let remedy = format!("{log} has Falco's messages; castellan engine native");
+        Some(Check::bad("engine", format!("every call is denied: Falco {is}: {why}"), remedy))
+    };
+    match state {
+        EngineState::Judging if *restarts > 0 => {
+            let what = format!(
+                "Falco {version} judges, and was started again {}",
+                output::counted(*restarts, "time")
+            );
+            Some(Check::doubtful("engine", what, format!("{log} has Falco's messages")))
+        }
+        EngineState::Judging => Some(Check::good("engine", format!("Falco {version} judges"))),
+        EngineState::Starting => bad("starts"),
+        EngineState::Pausing => bad("does not run"),
+        EngineState::Refused => bad("cannot judge here"),
+    }
 }
 
 fn socket_check(socket: &Path) -> Check {

@@ -124,6 +124,11 @@ impl ControlClient {
         self.carry_out(&ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() })
     }
 
+    /// Changes keys of the configuration in force together, if that is the set with the hash `shown`.
+    pub fn edits(&self, edits: Vec<(String, KeyEdit)>, shown: &str) -> Result<(), ControlError> {
+        self.carry_out(&ControlRequest::Edits { edits, shown: shown.to_owned() })
+    }
+
     /// Enforces all rules that are only observed so far because an upgrade has added them.
     pub fn end_trial(&self) -> Result<(), ControlError> {
         self.carry_out(&ControlRequest::EndTrial)

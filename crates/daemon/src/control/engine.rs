@@ -14,7 +14,7 @@ pub struct EngineStatus {
     pub version: String,
     /// Falco's process id; 0 if none runs.
     pub pid: u32,
-    /// Seconds since 1970 at which Falco connected; 0 if it is not connected.
+    /// Seconds since 1970 since which Falco judges; 0 if it does not.
     pub since_s: u64,
     /// Starts of Falco after a failure, since the daemon's start.
     pub restarts: u64,

@@ -1,4 +1,4 @@
-//! Live changes of one key: the profile, a pack, a short rule or any other key. A change that makes something milder
+//! Live changes of keys: the profile, a pack, a short rule or any other key. A change that makes something milder
 //! needs a person, and so does one with a text of the client.
 
 use std::sync::PoisonError;
@@ -6,20 +6,20 @@ use std::sync::PoisonError;
 use super::{ControlServer, Peer};
 use crate::config::KeyEdit;
 use crate::control::ControlResponse;
+use crate::policy_state::listed;
 
 impl ControlServer {
-    /// Changes a key. `shown` is the hash of the set in force that a person saw, if a person saw one.
+    /// Changes keys together. `shown` is the hash of the set in force that a person saw, if a person saw one.
     pub(super) fn switch(
         &self,
-        key: &str,
-        edit: &KeyEdit,
+        edits: &[(String, KeyEdit)],
         shown: Option<&str>,
         peer: Peer<'_>,
     ) -> Result<(), ControlResponse> {
         // Serialized: the result of the check for a person must stay valid until the change is done.
         let _changing = self.mode_changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let argument = format!("{key} {edit}");
-        let switch = match self.policy.prepare_switch(key, edit) {
+        let argument = listed(edits);
+        let switch = match self.policy.prepare_switch(edits) {
             Ok(switch) => switch,
             Err(why) => return self.conclude("switch", &argument, peer, Err(why)),
         };

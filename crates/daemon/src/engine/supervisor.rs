@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use castellan_engine::{RemoteEngine, Secret, Setup};
+use castellan_engine::{EngineError, RemoteEngine, Secret, Setup};
 use castellan_falco::engine_config::{EngineConfig, alone};
 use castellan_rows::{Generation, Identity, SenderEvent};
 
@@ -16,7 +16,7 @@ use super::place::Place;
 use super::program::{Process, check_file, check_language, version};
 use super::{Engine, Wanted, now, time_since};
 use crate::control::EngineState;
-use crate::limits::{ENGINE_LATE_MAX, ENGINE_LOOK, ENGINE_START_TIME};
+use crate::limits::{ENGINE_LATE_MAX, ENGINE_LOOK, ENGINE_READY_TIME, ENGINE_START_TIME};
 use crate::platform::peer_of;
 
 /// Serves one round after the other until the daemon ends.
@@ -90,7 +90,7 @@ impl Round {
         match self.start(listening) {
             Ok((process, last)) => {
                 let end = self.watch(process, &last);
-                self.set(|inner| inner.pid = 0);
+                self.set(|inner| (inner.pid, inner.is_connected) = (0, false));
                 end
             }
             Err(why) => End::Failed(why),
@@ -144,6 +144,7 @@ impl Round {
             identity,
             secret: secret.clone(),
             rules: self.wanted.rules.count,
+            roll: self.wanted.rules.roll.clone(),
             admit: Box::new(move |stream| {
                 let peer = peer_of(stream).map_err(|error| error.to_string())?;
                 let own = *pid.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,13 +177,18 @@ impl Round {
                 return End::Failed(format!("Falco has ended ({}){}", ended.status, said(last)));
             }
             let inner = self.engine.lock();
-            let is_hanging = inner.late >= ENGINE_LATE_MAX;
-            let is_away = inner.since.is_none();
-            let problem = inner.problem.clone();
+            let (is_connected, is_hanging) = (inner.is_connected, inner.late >= ENGINE_LATE_MAX);
+            let (is_away, problem) = (inner.since.is_none(), inner.problem.clone());
+            let remote = inner.remote.clone().filter(|_| is_connected && is_away);
             drop(inner);
             away = if is_away { away.or_else(|| Some(Instant::now())) } else { None };
-            let why = if is_hanging {
+            let refused = remote.and_then(|remote| self.begin(&remote));
+            let why = if let Some(why) = refused {
+                why
+            } else if is_hanging {
                 format!("Falco runs and does not judge: {problem}")
+            } else if is_connected && away.is_some_and(|since| since.elapsed() >= ENGINE_START_TIME) {
+                format!("Falco is connected and does not judge: {problem}")
             } else if away.is_some_and(|since| since.elapsed() >= ENGINE_START_TIME) {
                 let seconds = ENGINE_START_TIME.as_secs();
                 format!("Falco runs, but its plugin has not connected within {seconds} s{}", said(last))
@@ -192,6 +198,29 @@ impl Round {
             };
             process.stop();
             return End::Failed(why);
+        }
+    }
+
+    /// Lets a connected Falco judge if it tests all rules. Returns the reason why it may not.
+    fn begin(&self, remote: &RemoteEngine) -> Option<String> {
+        match remote.ready(Instant::now() + ENGINE_READY_TIME) {
+            Ok(_) => {
+                self.set(|inner| {
+                    if inner.is_connected {
+                        inner.state = EngineState::Judging;
+                        inner.since = Some(now());
+                        inner.late = 0;
+                        inner.problem.clear();
+                    }
+                });
+                None
+            }
+            Err(error @ (EngineError::Rules { .. } | EngineError::Contradiction)) => Some(error.to_string()),
+            // It may show that later, or has ended.
+            Err(error) => {
+                self.set(|inner| inner.problem = error.to_string());
+                None
+            }
         }
     }
 
@@ -250,16 +279,16 @@ fn set(engine: &Engine, number: u64, change: impl FnOnce(&mut super::Inner)) {
 /// Notes a change of the channel.
 fn heard(engine: &Engine, number: u64, event: &SenderEvent) {
     match event {
+        // It judges once it has shown that it tests all rules.
         SenderEvent::Connected(_) => set(engine, number, |inner| {
-            inner.state = EngineState::Judging;
-            inner.since = Some(now());
-            inner.late = 0;
-            inner.problem.clear();
+            inner.state = EngineState::Starting;
+            inner.is_connected = true;
         }),
         SenderEvent::Closed(_) => set(engine, number, |inner| {
             if inner.state == EngineState::Judging {
                 inner.state = EngineState::Starting;
             }
+            inner.is_connected = false;
             inner.judged = time_since(inner.since.take());
             "Falco's connection has ended".clone_into(&mut inner.problem);
         }),

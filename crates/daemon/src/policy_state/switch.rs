@@ -1,4 +1,4 @@
-//! Changes one key of the user's configuration in force. The effective values of all keys show whether the change
+//! Changes keys of the user's configuration in force. The effective values of all keys show whether the change
 //! loosens anything. Independent of the permission to loosen.
 
 use castellan_event::Layer;
@@ -13,8 +13,7 @@ use crate::layers::Layers;
 /// A change that is ready to be put in force.
 #[derive(Debug)]
 pub(crate) struct Switch {
-    key: String,
-    edit: KeyEdit,
+    edits: Vec<(String, KeyEdit)>,
     set: Layers,
     /// Hash of the set that it changes.
     of: String,
@@ -30,27 +29,38 @@ fn is_of_words(key: &str) -> bool {
     KEYS.iter().any(|known| known.name == key && matches!(known.kind, Kind::Word(_) | Kind::Flag))
 }
 
+fn gives_value(edit: &KeyEdit) -> bool {
+    match edit {
+        KeyEdit::Set(_) | KeyEdit::Add(_) => true,
+        KeyEdit::Unset | KeyEdit::Remove(_) => false,
+    }
+}
+
+/// Returns changes as a text for the record.
+pub(crate) fn listed(edits: &[(String, KeyEdit)]) -> String {
+    edits.iter().map(|(key, edit)| format!("{key} {edit}")).collect::<Vec<_>>().join(", ")
+}
+
 impl PolicyState {
     /// Computes a change of the set in force. The error gives the reason why it is impossible.
-    pub(crate) fn prepare_switch(&self, key: &str, edit: &KeyEdit) -> Result<Switch, String> {
+    pub(crate) fn prepare_switch(&self, edits: &[(String, KeyEdit)]) -> Result<Switch, String> {
         let before = self.set().ok_or_else(|| format!("nothing is in force: {REMEDY}"))?;
-        let config = edit.applied_to(&before.user.config, key).map_err(|error| error.to_string())?;
+        let mut config = before.user.config.clone();
+        for (key, edit) in edits {
+            config = edit.applied_to(&config, key).map_err(|error| error.to_string())?;
+        }
         let user = FileSet { config, rules: before.user.rules.clone() };
         let set = Layers { user, ..Layers::clone(&before) };
         let config = |layers: &Layers| layers.config(&self.layout).map_err(|error| error.to_string());
         let (now, then) = (config(&before)?, config(&set)?);
-        let gives_value = match edit {
-            KeyEdit::Set(_) | KeyEdit::Add(_) => true,
-            KeyEdit::Unset | KeyEdit::Remove(_) => false,
-        };
-        if let Some(why) = then.settled.held_above(Layer::User, key).filter(|_| gives_value) {
+        let mut given = edits.iter().filter(|(_, edit)| gives_value(edit)).map(|(key, _)| key.as_str());
+        if let Some(why) = given.clone().find_map(|key| then.settled.held_above(Layer::User, key)) {
             return Err(why);
         }
         Ok(Switch {
-            key: key.to_owned(),
-            edit: edit.clone(),
+            edits: edits.to_vec(),
             of: before.hash(),
-            needs_person: then.needs_person(&now) || (gives_value && !is_of_words(key)),
+            needs_person: then.needs_person(&now) || given.any(|key| !is_of_words(key)),
             presence: then.settings.presence,
             set,
         })
@@ -65,16 +75,19 @@ impl PolicyState {
         shown: Option<&str>,
         peer: (u32, u32),
     ) -> Result<(), String> {
-        let Switch { key, edit, set, of, needs_person: _, presence: _ } = switch;
+        let Switch { edits, set, of, needs_person: _, presence: _ } = switch;
         {
             let _changing = self.changing();
             if self.in_force().hash != of || shown.is_some_and(|shown| shown != of) {
                 return Err("something else was put in force meanwhile: try again".to_owned());
             }
-            let what = format!("{key} {edit}");
+            let what = listed(&edits);
             self.put(judge, set, Cause { action: "switch", what: &what, peer })?;
         }
-        write_edit(&self.layout.config_file(), &key, &edit)
+        let file = self.layout.config_file();
+        edits
+            .iter()
+            .try_for_each(|(key, edit)| write_edit(&file, key, edit))
             .map_err(|error| format!("it is in force, but `config.toml` does not say so: {error}"))
     }
 }

@@ -471,7 +471,7 @@ fn check_switch(organisation: &str, (key, word): (&str, &str), expected: Result<
     let Served { judge, state } = place.serve();
     let in_force = |judge: &Judge| (judge.terms().policy.hash().to_owned(), judge.terms().mode);
     let before = in_force(&judge);
-    let prepared = state.prepare_switch(key, &KeyEdit::word(word));
+    let prepared = state.prepare_switch(&[(key.to_owned(), KeyEdit::word(word))]);
     match (prepared, expected) {
         (Ok(switch), Ok(needs_person)) => {
             assert_eq!(switch.needs_person, needs_person, "{key} {word}");
@@ -508,7 +508,8 @@ fn one_word_is_switched_live_and_kept() {
 fn a_switch_of_what_is_not_in_force_any_more_is_refused() {
     let place = Place::new();
     let Served { judge, state } = place.serve();
-    let prepare = |word: &str| state.prepare_switch("packs.git", &KeyEdit::word(word)).unwrap();
+    let prepare =
+        |word: &str| state.prepare_switch(&[("packs.git".to_owned(), KeyEdit::word(word))]).unwrap();
     let shown = state.files();
     let (first, late) = (prepare("off"), prepare("enforce"));
     state.switch(&judge, first, Some(&shown), (0, 0)).unwrap();
@@ -526,7 +527,7 @@ fn check_added(organisation: &str, expected: Result<bool, &str>) {
     let Served { judge, state } = place.serve();
     // An edit that still waits keeps waiting.
     place.write(Layer::User, b"version = 1\nallow = ['Bash(a)'] # mine\nmode = 'monitor'\n");
-    let prepared = state.prepare_switch("allow", &KeyEdit::Add("Bash(b)".to_owned()));
+    let prepared = state.prepare_switch(&[("allow".to_owned(), KeyEdit::Add("Bash(b)".to_owned()))]);
     match (prepared, expected) {
         (Ok(switch), Ok(needs_person)) => {
             assert_eq!(switch.needs_person, needs_person, "{organisation}");

@@ -1,8 +1,10 @@
-//! Changes one key of the user's configuration in force: shows the difference, asks, and reports how to undo it. The
+//! Changes keys of the user's configuration in force: shows the difference, asks, and reports how to undo it. The
 //! daemon decides whether a person is needed. This module must not know the meaning of a key.
 
 use anyhow::Context;
-use castellan_daemon::{Config, ConfigError, FileSet, KeyEdit, Layers, Layout, read_config};
+use castellan_daemon::{
+    Config, ConfigError, ControlClient, ControlError, FileSet, KeyEdit, Layers, Layout, read_config,
+};
 use castellan_event::Layer;
 
 use super::{changes, check_version, in_force};
@@ -24,17 +26,33 @@ pub(crate) enum Changed {
 
 /// Changes a key, unless the value is wrong or the person says no.
 pub(crate) fn change(global: &Global, key: &str, edit: KeyEdit, yes: bool) -> anyhow::Result<Changed> {
+    change_all(global, &[(key, edit)], yes, |_| Ok(()))
+}
+
+/// Changes keys together, unless a value is wrong, `test` finds problems with the changed files, or the person says no.
+/// The reverse is that of the first key.
+pub(crate) fn change_all(
+    global: &Global,
+    edits: &[(&str, KeyEdit)],
+    yes: bool,
+    test: impl FnOnce(&Layers) -> Result<(), Vec<String>>,
+) -> anyhow::Result<Changed> {
+    let (first, edit) = edits.first().context("no key to change")?;
     let layout = global.layout()?;
     let client = global.client()?;
     let status = client.status()?;
     check_version(&status)?;
     let before = in_force(&layout, &status).context("nothing is in force: run `castellan apply`")?;
-    let config = edit.applied_to(&before.user.config, key)?;
-    let in_file = is_to_do_in_file(&layout, key, &edit)?;
+    let mut config = before.user.config.clone();
+    let mut in_file = false;
+    for (key, edit) in edits {
+        config = edit.applied_to(&config, key)?;
+        in_file |= is_to_do_in_file(&layout, key, edit)?;
+    }
     if config == before.user.config && !in_file {
         return Ok(Changed::Before);
     }
-    let reverse = edit.reverse(&before.user.config, key)?;
+    let reverse = edit.reverse(&before.user.config, first)?;
     let user = FileSet { config, rules: before.user.rules.clone() };
     let after = Layers { user, ..before.clone() };
     let mut out = anstream::stdout();
@@ -45,18 +63,31 @@ pub(crate) fn change(global: &Global, key: &str, edit: KeyEdit, yes: bool) -> an
             return Ok(Changed::No);
         }
     };
+    if let Err(problems) = test(&after) {
+        write_messages(&mut out, ERROR, &problems)?;
+        return Ok(Changed::No);
+    }
     let changes = changes::between(Some(&before.user), &after.user);
     changes.iter().try_for_each(|change| change.write(&mut out))?;
     if config.needs_person(&before.config(&layout)?) {
         // No set has an empty hash.
-        presence::require_before(|| client.edit(key, edit.clone(), ""))?;
+        presence::require_before(|| send(&client, edits, ""))?;
     }
     if !yes && !changes.is_empty() && !ask::is_agreed("apply?")? {
         global.note("nothing was changed")?;
         return Ok(Changed::No);
     }
-    client.edit(key, edit, &status.applied)?;
+    send(&client, edits, &status.applied)?;
     Ok(Changed::Now(reverse))
+}
+
+fn send(client: &ControlClient, edits: &[(&str, KeyEdit)], shown: &str) -> Result<(), ControlError> {
+    match edits {
+        [(key, edit)] => client.edit(key, edit.clone(), shown),
+        edits => {
+            client.edits(edits.iter().map(|(key, edit)| ((*key).to_owned(), edit.clone())).collect(), shown)
+        }
+    }
 }
 
 /// Reports a change that is in force, with the command that undoes it.

@@ -9,6 +9,7 @@ use castellan_daemon::{ControlError, RunStatus, StatusReport};
 use super::needs::{self, Need};
 use super::today::Today;
 use crate::check::Outcome;
+use crate::commands::engine;
 use crate::global::Global;
 use crate::guard::Guard;
 use crate::output::{self, BAD, Cell, FAINT, GOOD, WARN, counted, printable};
@@ -109,6 +110,7 @@ fn daemon(global: &Global, protection: &Protection, report: &StatusReport) -> an
         row("profile", &printable(&report.profile)),
         row("daemon", &format!("running for {up}, process {}, version {}", report.pid, report.version)),
         row("policy", &format!("{}, {policy} ({})", counted(report.rules, "rule"), report.policy_origin)),
+        row("engine", &engine::line(&report.engine)),
         undo(report),
         row("log", &format!("{}, {}", report.log, counted(report.log_last_seq, "record"))),
         row("home", &protection.layout.home().dir().display().to_string()),

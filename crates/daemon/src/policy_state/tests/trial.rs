@@ -80,7 +80,7 @@ fn what_an_upgrade_brings_is_observed_until_a_person_or_its_time_ends_that() {
     assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Observe), 1));
     // A later apply, the organisation's files, a switch, a restart and a round of housekeeping leave the rule observed.
     served.apply(&place.layout).unwrap();
-    let switch = served.state.prepare_switch("packs.git", &KeyEdit::word("enforce")).unwrap();
+    let switch = served.state.prepare_switch(&[("packs.git".to_owned(), KeyEdit::word("enforce"))]).unwrap();
     served.state.switch(&served.judge, switch, None, (0, 0)).unwrap();
     place.write(Layer::Organisation, GOOD.as_bytes());
     served.state.reload_organisation(&served.judge);

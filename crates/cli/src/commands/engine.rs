@@ -1,0 +1,269 @@
+//! `castellan engine`: shows the program that tests the rules, or changes it. Each change requires a person, because the
+//! programs decide about calls. Before a change to Falco, Falco itself loads the rules.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, bail};
+use castellan_daemon::{ControlClient, EngineState, EngineStatus, KeyEdit};
+use castellan_policy::{EngineKind, EngineSettings};
+use serde_json::{Value as Json, json};
+
+use crate::agent_files::is_executable;
+use crate::commands::apply::key_edit::{self, Changed};
+use crate::commands::profile::in_force;
+use crate::exit::Exit;
+use crate::global::Global;
+use crate::limits::{ENGINE_LOOK, ENGINE_START_TIME};
+use crate::output::{self, WARNING, printable};
+use crate::{presence, times, values};
+
+/// Options of `castellan engine`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// native: castellan tests the rules; falco: a Falco that castellan starts and looks after tests them, and without it
+    /// every call is denied
+    #[arg(value_parser = values::engine())]
+    engine: Option<EngineKind>,
+
+    /// Program of Falco, 0.43 or later; default: that of the configuration, else the one in PATH
+    #[arg(long, value_name = "PATH", requires = "engine")]
+    falco: Option<PathBuf>,
+
+    /// Library of castellan's plugin; default: that of the configuration, else the one beside castellan
+    #[arg(long, value_name = "PATH", requires = "engine")]
+    plugin: Option<PathBuf>,
+
+    /// Skip the question; a person must still be present
+    #[arg(long, short, requires = "engine")]
+    yes: bool,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "engine")]
+    json: bool,
+}
+
+pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    match options.engine {
+        None => show(global, options.json),
+        Some(EngineKind::Native) if options.falco.is_some() || options.plugin.is_some() => {
+            bail!("`--falco` and `--plugin` are of the engine `falco`: leave them out")
+        }
+        Some(EngineKind::Native) => to_native(global, options),
+        Some(EngineKind::Falco) => to_falco(global, options),
+    }
+}
+
+const KIND: &str = "engine.kind";
+
+fn show(global: &Global, as_json: bool) -> anyhow::Result<Exit> {
+    let engine = global.client()?.status()?.engine;
+    let mut out = anstream::stdout();
+    if as_json {
+        writeln!(out, "{:#}", json_of(&engine)?)?;
+    } else {
+        writeln!(out, "{}", printable(&line(&engine)))?;
+        if engine.state != EngineState::Judging {
+            global.message(
+                WARNING,
+                "every call is denied until Falco judges; `castellan engine native` ends that",
+            )?;
+        }
+        if !engine.log.is_empty() {
+            global.note(&format!("Falco's messages: {}", engine.log))?;
+        }
+    }
+    Ok(if engine.state == EngineState::Judging { Exit::Done } else { Exit::No })
+}
+
+/// Returns the engine and its state in one line.
+pub(super) fn line(engine: &EngineStatus) -> String {
+    let EngineStatus { kind, state, version, pid, since_s, restarts, problem, .. } = engine;
+    if kind != EngineKind::Falco.as_str() {
+        return EngineKind::Native.as_str().to_owned();
+    }
+    let named = if version.is_empty() { String::new() } else { format!(" {version}") };
+    let since = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(*since_s));
+    let since = since.filter(|_| *since_s > 0).map(times::local_minute).unwrap_or_default();
+    let again = match restarts {
+        0 => String::new(),
+        count => format!(", {} after a failure", output::counted(*count, "start")),
+    };
+    let why = if problem.is_empty() { String::new() } else { format!(": {problem}") };
+    match state {
+        EngineState::Judging => format!("falco{named}, process {pid}, judges since {since}{again}{why}"),
+        EngineState::Starting => format!("falco{named} starts{again}{why}"),
+        EngineState::Pausing => format!("falco{named} does not run{again}{why}"),
+        EngineState::Refused => format!("falco cannot judge here{why}"),
+    }
+}
+
+fn json_of(engine: &EngineStatus) -> anyhow::Result<Json> {
+    let mut shown = serde_json::to_value(engine)?;
+    if let Json::Object(members) = &mut shown {
+        let since = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(engine.since_s));
+        let since = since.filter(|_| engine.since_s > 0).map(times::utc);
+        members.insert("since".to_owned(), since.into());
+        members.insert("judges".to_owned(), json!(engine.state == EngineState::Judging));
+    }
+    Ok(shown)
+}
+
+fn to_native(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let edit = (KIND, KeyEdit::word(EngineKind::Native.as_str()));
+    match key_edit::change_all(global, &[edit], options.yes, |_| Ok(()))? {
+        Changed::Now(_) => {
+            key_edit::report(global, "castellan tests the rules itself now", &["engine", "falco"])
+        }
+        Changed::Before => {
+            global.note("castellan tests the rules itself already")?;
+            Ok(Exit::Done)
+        }
+        Changed::No => Ok(Exit::No),
+    }
+}
+
+fn to_falco(global: &Global, options: &Options) -> anyhow::Result<Exit> {
+    let before = in_force(global)?.settings.engine;
+    let falco = match &options.falco {
+        Some(path) => absolute(path)?,
+        None => found_falco(&before)?,
+    };
+    let plugin = match &options.plugin {
+        Some(path) => absolute(path)?,
+        None => found_plugin(&before)?,
+    };
+    let mut edits = vec![(KIND, KeyEdit::word(EngineKind::Falco.as_str()))];
+    for (key, now, then) in
+        [("engine.falco", falco, &before.falco), ("engine.plugin", plugin, &before.plugin)]
+    {
+        if now != *then {
+            edits.push((key, KeyEdit::word(&now)));
+        }
+    }
+    // Before a program runs that only a person may choose.
+    let attempt = || edits.iter().map(|(key, edit)| ((*key).to_owned(), edit.clone())).collect();
+    presence::require_before(|| global.client()?.edits(attempt(), "").map_err(anyhow::Error::from))?;
+    let layout = global.layout()?;
+    let mut checked = None;
+    let changed = key_edit::change_all(global, &edits, options.yes, |after| {
+        checked = after.check_engine(&layout)?;
+        Ok(())
+    })?;
+    match changed {
+        Changed::No => return Ok(Exit::No),
+        Changed::Before => global.note("Falco is the engine already")?,
+        Changed::Now(_) => {
+            if let Some(checked) = checked {
+                let rules = output::counted(checked.rules as u64, "rule");
+                global.note(&format!("Falco {} has loaded {rules}", checked.version))?;
+            }
+        }
+    }
+    let engine = await_start(&global.client()?)?;
+    if engine.state != EngineState::Judging {
+        let why =
+            format!("Falco is the engine and does not judge, so every call is denied: {}", line(&engine));
+        global.message(WARNING, &printable(&why))?;
+        global.note(&format!("undo: {}", global.command(&["engine", "native"])))?;
+        return Ok(Exit::Incomplete);
+    }
+    key_edit::report(global, &format!("Falco {} tests the rules now", engine.version), &["engine", "native"])
+}
+
+/// Waits until Falco judges, or cannot.
+fn await_start(client: &ControlClient) -> anyhow::Result<EngineStatus> {
+    let until = Instant::now() + ENGINE_START_TIME;
+    loop {
+        let engine = client.status()?.engine;
+        if engine.state != EngineState::Starting || Instant::now() >= until {
+            return Ok(engine);
+        }
+        std::thread::sleep(ENGINE_LOOK);
+    }
+}
+
+fn absolute(path: &Path) -> anyhow::Result<String> {
+    let absolute = std::path::absolute(path).with_context(|| format!("`{}`", path.display()))?;
+    text(absolute)
+}
+
+fn text(path: PathBuf) -> anyhow::Result<String> {
+    let path = path.into_os_string().into_string();
+    path.map_err(|path| anyhow::anyhow!("the path `{}` is not UTF-8", path.display()))
+}
+
+/// Returns the program of the configuration, else the first of that name in `PATH`. A person's shell has `PATH`; the
+/// daemon does not read it.
+fn found_falco(configured: &EngineSettings) -> anyhow::Result<String> {
+    if is_executable(Path::new(&configured.falco)) {
+        return Ok(configured.falco.clone());
+    }
+    let path = std::env::var_os("PATH");
+    let dirs = path.iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute());
+    let found = dirs.map(|dir| dir.join("falco")).find(|file| is_executable(file));
+    let found = found.with_context(|| {
+        format!(
+            "Falco is neither at `{}` nor in PATH: install Falco 0.43 or later, or name it with `--falco PATH`",
+            configured.falco
+        )
+    })?;
+    text(found)
+}
+
+/// Returns the plugin of the configuration, else the one of castellan's package.
+fn found_plugin(configured: &EngineSettings) -> anyhow::Result<String> {
+    let own = std::env::current_exe().and_then(std::fs::canonicalize).ok();
+    let folder = own.as_deref().and_then(Path::parent);
+    let beside = folder
+        .into_iter()
+        .flat_map(|folder| [folder.join(LIBRARY), folder.join("../lib/castellan").join(LIBRARY)]);
+    let found = std::iter::once(PathBuf::from(&configured.plugin)).chain(beside).find(|file| file.is_file());
+    let found = found.with_context(|| {
+        format!(
+            "castellan's plugin for Falco is neither at `{}` nor beside castellan: install it, or name it with `--plugin PATH`",
+            configured.plugin
+        )
+    })?;
+    text(found)
+}
+
+const LIBRARY: &str = "libcoding_agent.so";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_names_the_state_and_the_reason() {
+        let of = |state: EngineState| EngineStatus {
+            kind: "falco".to_owned(),
+            state,
+            version: "0.43.1".to_owned(),
+            pid: 7,
+            since_s: u64::from(state == EngineState::Judging),
+            restarts: 2,
+            problem: if state == EngineState::Judging { String::new() } else { "why".to_owned() },
+            log: "/l".to_owned(),
+        };
+        for (state, begin, end) in [
+            (
+                EngineState::Judging,
+                "falco 0.43.1, process 7, judges since 01-01 ",
+                ", 2 starts after a failure",
+            ),
+            (EngineState::Starting, "falco 0.43.1 starts", "after a failure: why"),
+            (EngineState::Pausing, "falco 0.43.1 does not run", "after a failure: why"),
+            (EngineState::Refused, "falco cannot judge here", ": why"),
+        ] {
+            let line = line(&of(state));
+            assert!(line.starts_with(begin) && line.ends_with(end), "{line}");
+            let json = json_of(&of(state)).unwrap();
+            assert_eq!(json["judges"], state == EngineState::Judging, "{json}");
+            assert_eq!(json["since"].is_null(), state != EngineState::Judging, "{json}");
+        }
+        // A daemon of an earlier version reports no engine, and has castellan's own.
+        assert_eq!(line(&EngineStatus::default()), "native");
+    }
+}
