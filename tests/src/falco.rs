@@ -20,9 +20,7 @@ const VERSION: &str = "0.43.1";
 /// Puts a scripted Falco and a file in the place of its plugin into a home, and makes it the engine of the home's
 /// configuration.
 pub fn install(home: &Home, config: &str) -> Result<()> {
-    home.link_as("castellan-test-falco", "falco")?;
-    home.write(&plugin(home), "a library")?;
-    play(home, &Play::Judges)?;
+    install_beside(home)?;
     let engine = format!(
         "[engine]\nkind = \"falco\"\nfalco = {}\nplugin = {}\n",
         json!(program(home)),
@@ -30,6 +28,23 @@ pub fn install(home: &Home, config: &str) -> Result<()> {
     );
     let file = home.castellan().join("config/config.toml");
     home.write(&file, &format!("{config}\n[containment]\nmode = \"off\"\n{engine}"))
+}
+
+/// Puts a scripted Falco and a file in the place of its plugin into a home.
+pub fn install_beside(home: &Home) -> Result<()> {
+    home.link_as("castellan-test-falco", "falco")?;
+    home.write(&plugin(home), "a library")?;
+    play(home, &Play::Judges)
+}
+
+/// Connects as Falco does, with all that its configuration holds. The inner error is the refusal.
+pub fn connect(config: &Path) -> Result<std::result::Result<(), String>> {
+    let mut receiver = config::Config::read(config)?.receiver(None);
+    Ok(match receiver.receive(std::time::Duration::from_millis(500)) {
+        Ok(_) if receiver.is_connected() => Ok(()),
+        Ok(_) => Err("not connected".to_owned()),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 /// The path of the scripted Falco in a home.

@@ -127,7 +127,9 @@ impl Engine {
         inner.state = if wanted.is_some() { EngineState::Starting } else { EngineState::Judging };
         inner.wanted = wanted.map(Arc::new);
         inner.round += 1;
-        (inner.remote, inner.since, inner.late, inner.restarts) = (None, None, 0, 0);
+        // The end of a channel waits for its thread, which may wait for the lock.
+        let before = inner.remote.take();
+        (inner.since, inner.late, inner.restarts) = (None, 0, 0);
         (inner.pid, inner.is_connected) = (0, false);
         inner.problem.clear();
         if inner.thread.is_none() && inner.wanted.is_some() {
@@ -141,6 +143,7 @@ impl Engine {
             }
         }
         drop(inner);
+        drop(before);
         self.changed.notify_all();
     }
 

@@ -25,6 +25,7 @@ const OWN_NAMES: &[&str] = &[
     "config.toml",
     "control.sock",
     "dev.castellan.daemon.plist",
+    "falco.yaml",
     "head",
     "hook.sock",
     "journal",

@@ -1,9 +1,10 @@
 //! The configuration that castellan wrote for the scripted Falco, and the rules in it.
 
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use castellan_rows::{Generation, plain_fields};
+use castellan_rows::{Generation, Identity, Receiver, plain_fields};
 use castellan_rules::{Options, RuleSet, Severity, Source};
 
 use super::play::Address;
@@ -52,6 +53,18 @@ impl Config {
             agent: value("user_agent:")?,
         })
     }
+}
+
+impl Config {
+    /// Returns the plugin's end of the channel, with these rules or those of another generation.
+    pub(super) fn receiver(&self, other: Option<Generation>) -> Receiver {
+        let generation = other.unwrap_or(self.generation);
+        Receiver::new(self.socket.clone(), Identity { key: self.key, generation }, self.user, peer_user)
+    }
+}
+
+fn peer_user(stream: &UnixStream) -> std::io::Result<u32> {
+    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
 }
 
 /// Loads exported rules.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use castellan_event::{Row as _, Value, field_index};
-use castellan_rows::{CallRows, Event, Generation, Identity, Nonce, PlainRow, ROLL_CALL, Receiver, Seen};
+use castellan_rows::{CallRows, Event, Generation, Nonce, PlainRow, ROLL_CALL, Seen};
 use castellan_rules::RuleSet;
 
 use super::alerts::{Poster, alert};
@@ -117,13 +117,9 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
         }
         _ => {}
     }
-    let generation = match current(folder)? {
-        Play::HasOtherRules => Generation([7; 32]),
-        _ => config.generation,
-    };
+    let other = (current(folder)? == Play::HasOtherRules).then_some(Generation([7; 32]));
     let rules = load(&std::fs::read_to_string(&config.rules)?)?;
-    let identity = Identity { key: config.key, generation };
-    let mut receiver = Receiver::new(config.socket.clone(), identity, config.user, peer_user);
+    let mut receiver = config.receiver(other);
     let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
     let mut told = String::new();
     loop {
@@ -175,10 +171,6 @@ fn judge(folder: &Path, rules: &RuleSet, mut call: CallRows, poster: &mut Poster
 fn number(condition: &str) -> Option<u64> {
     let (_, rest) = condition.split_once("row.match[")?;
     rest.split_once(']')?.0.parse().ok()
-}
-
-fn peer_user(stream: &std::os::unix::net::UnixStream) -> std::io::Result<u32> {
-    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
 }
 
 /// The address for alerts, of the configuration.

@@ -72,10 +72,12 @@ impl Round {
             self.fail(state, &why);
             self.wait(pause);
         }
-        let mut inner = self.engine.lock();
-        if inner.round == self.number {
-            inner.remote = None;
-        }
+        // The end of a channel waits for its thread, which may wait for the lock.
+        let remote = {
+            let mut inner = self.engine.lock();
+            if inner.round == self.number { inner.remote.take() } else { None }
+        };
+        drop(remote);
     }
 
     /// Returns the time for which the Falco that has ended judged calls.

@@ -1,6 +1,9 @@
 //! A Falco as the engine: the same decisions as castellan's own, a denial with a reason for each failure, and no process
 //! that stays. The Falco is scripted.
 
+mod hostile;
+mod switched;
+
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
