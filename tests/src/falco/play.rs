@@ -1,5 +1,6 @@
 //! [`Play`]: the ways in which the scripted Falco behaves, and what it does with a call.
 
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
@@ -110,9 +111,10 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
             anyhow::ensure!(taken.is_err(), "the port for alerts was free");
         }
         Play::Stays => {
-            // SIGTERM stays blocked in the child, too.
+            // Its last word is a path of the home, by which a test finds it.
             let _child = std::process::Command::new("sh")
                 .args(["-c", "trap '' TERM; while :; do sleep 1; done"])
+                .arg(folder)
                 .spawn()?;
         }
         _ => {}
@@ -129,7 +131,8 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
             Err(error) => {
                 let error = error.to_string();
                 if error != told {
-                    println!("{error}");
+                    // Like Falco, it goes on without its output.
+                    let _ = writeln!(std::io::stdout(), "{error}");
                     told = error;
                 }
             }

@@ -251,34 +251,38 @@ fn the_port_for_alerts_cannot_be_taken() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ends of the daemon: stopped, killed, replaced.
+/// Ends of the daemon: killed, replaced, stopped.
 #[test]
 fn no_process_of_falco_outlives_the_daemon() -> anyhow::Result<()> {
-    let home = home("falco-end", &Play::Stays)?;
+    let home = home("falco-end", &Play::Judges)?;
     let daemon = home.start_daemon()?;
     wait_for_state(&home, "judging")?;
-    let stayed = || {
+    kill(daemon)?;
+    wait_for_end_of_falco(&home)?;
+    falco::play(&home, &Play::Stays)?;
+    home.start_daemon()?;
+    wait_for_state(&home, "judging")?;
+    // The child of this Falco ignores the order to end.
+    let children = || {
         let is_child = |pid: &&Pid| {
-            std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
-                .is_ok_and(|words| String::from_utf8_lossy(&words).contains("trap '' TERM"))
+            let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()));
+            words.is_ok_and(|words| String::from_utf8_lossy(&words).contains("trap '' TERM"))
         };
         processes_of(&home.bin()).iter().filter(is_child).count()
     };
-    kill(daemon)?;
-    wait_for_end_of_falco(&home)?;
-    home.start_daemon()?;
-    wait_for_state(&home, "judging")?;
     let before = falco(&home)?;
+    ensure!(children() == 1, "{}", children());
     let done = castellan_tests::terminal::run_castellan(&home, &["restart"])?;
     ensure!(done.code == Some(0), "{done:?}");
     wait_for_state(&home, "judging")?;
-    ensure!(falco(&home)? != before);
+    ensure!(falco(&home)? != before && children() == 1, "{}", children());
     ensure!(answer(&home, &bash("ls"))? == "defer");
     let done = castellan_tests::terminal::run_castellan(&home, &["stop"])?;
     ensure!(done.code == Some(0), "{done:?}");
     wait_for_end_of_falco(&home)?;
-    ensure!(stayed() == 0, "a child of Falco stays");
-    let left = |name: &str| home.castellan().join("run/falco").join(name).exists();
-    ensure!(!left("falco.yaml") && !left("s") && left("falco.log"), "secrets stay");
+    let ended = until(LIMIT, || Ok((children() == 0).then_some(())))?;
+    ended.context("a child of Falco stays")?;
+    let is_there = |name: &str| home.castellan().join("run/falco").join(name).exists();
+    ensure!(!is_there("falco.yaml") && !is_there("s") && is_there("falco.log"), "secrets stay");
     Ok(())
 }
