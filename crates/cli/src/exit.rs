@@ -32,9 +32,15 @@ pub(crate) const EXITS: &[(Exit, u8, &str)] = &[
     (
         Exit::Done,
         0,
-        "done; of `check` and `file check`: allowed, or left to the agent; of `status` and `doctor`: protected",
+        "done; of `check` and `file check`: allowed, or left to the agent; of `status` and `doctor`: protected; of `engine`: it \
+         judges",
     ),
-    (Exit::No, 1, "the answer is no, or problems were found; of `status` and `doctor`: not protected"),
+    (
+        Exit::No,
+        1,
+        "the answer is no, or problems were found; of `status` and `doctor`: not protected; of \
+             `engine`: it does not judge",
+    ),
     (Exit::Usage, 2, "the command line is wrong"),
     (Exit::NotRunning, 3, "the daemon is not running"),
     (Exit::Refused, 4, "refused: it needs a person at a terminal"),

@@ -41,6 +41,8 @@ pub enum Play {
     TakesPort,
     /// Another part of its configuration disables a rule.
     LeavesOutRule,
+    /// It loads the plugin twice.
+    LoadsPluginTwice,
     /// It starts a process that does not end, and ignores the order to end.
     Stays,
 }
@@ -56,6 +58,7 @@ impl Play {
         ("has other rules", Play::HasOtherRules),
         ("takes port", Play::TakesPort),
         ("leaves out rule", Play::LeavesOutRule),
+        ("loads plugin twice", Play::LoadsPluginTwice),
         ("stays", Play::Stays),
     ];
 
@@ -123,8 +126,13 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
     let rules = load(&std::fs::read_to_string(&config.rules)?)?;
     let mut receiver = config.receiver(other);
     let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
+    let mut second = (current(folder)? == Play::LoadsPluginTwice).then(|| config.receiver(None));
     let mut told = String::new();
     loop {
+        // The daemon lets in one connection, and a second one gets no call.
+        if let Some(Ok(Some(_))) = second.as_mut().map(|second| second.receive(Duration::from_millis(50))) {
+            anyhow::bail!("the second connection got a call, too");
+        }
         match receiver.receive(Duration::from_millis(50)) {
             Ok(Some(call)) => judge(folder, &rules, call, &mut poster)?,
             Ok(None) => {}

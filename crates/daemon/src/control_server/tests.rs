@@ -21,6 +21,10 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
     let trust =
         |decision| ControlRequest::Trust { workspace: workspace.to_owned(), trust: decision, project: None };
     let edit = |key: &str, edit| ControlRequest::Edit { key: key.to_owned(), edit, shown: shown.to_owned() };
+    let edits = |words: [(&str, &str); 2]| ControlRequest::Edits {
+        edits: words.map(|(key, word)| (key.to_owned(), KeyEdit::word(word))).to_vec(),
+        shown: shown.to_owned(),
+    };
     let approve = |scope| ControlRequest::Approve { id: "K7".to_owned(), shown: String::new(), scope };
     let undo = |is_final| ControlRequest::Undo { id: "c0".to_owned(), shown: String::new(), is_final };
     vec![
@@ -37,6 +41,11 @@ fn loosening(workspace: &str, shown: &str) -> Vec<(&'static str, ControlRequest)
         // It tightens, but a person reads the text of the client later.
         ("switch", edit("ask", KeyEdit::Add("Bash".to_owned()))),
         ("switch", edit("presence_check", KeyEdit::word("pin"))),
+        // Neither engine is stricter, and the program decides about calls.
+        ("switch", edit("engine.kind", KeyEdit::word("falco"))),
+        ("switch", edit("engine.falco", KeyEdit::word("/f"))),
+        ("switch", edits([("opaque", "deny"), ("engine.kind", "falco")])),
+        ("switch", edits([("opaque", "deny"), ("engine.plugin", "/p")])),
         ("apply", ControlRequest::Apply { hash: "x".to_owned() }),
         ("stop", ControlRequest::Stop),
         ("restart", ControlRequest::Restart),
@@ -65,6 +74,7 @@ fn others(workspace: &str, shown: &str) -> Vec<ControlRequest> {
     let denied = TrustDecision::Denied;
     vec![
         edit("opaque", KeyEdit::word("deny")),
+        ControlRequest::Edits { edits: Vec::new(), shown: shown.to_owned() },
         ControlRequest::Status,
         ControlRequest::Mode("enforce".to_owned()),
         ControlRequest::Switch { key: "profile".to_owned(), word: "strict".to_owned() },

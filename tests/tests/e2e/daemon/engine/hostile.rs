@@ -62,6 +62,26 @@ fn agents_neither_read_the_secrets_nor_change_the_judge() -> anyhow::Result<()> 
     Ok(())
 }
 
+/// A second plugin in the same process is not let in, and the first one judges on.
+#[test]
+fn a_plugin_that_is_loaded_twice_judges_once() -> anyhow::Result<()> {
+    let home = home("falco-twice", &Play::LoadsPluginTwice)?;
+    home.start_daemon()?;
+    wait_for_state(&home, "judging")?;
+    let refused = "a process was not let in as Falco: another engine is connected";
+    let told = until(LIMIT, || {
+        let records = home.records()?;
+        Ok(records.iter().any(|record| record.to_string().contains(refused)).then_some(()))
+    })?;
+    told.context("the record does not name the second plugin")?;
+    for (command, expected) in [("ls", "defer"), ("echo forbidden", "deny"), ("ls", "defer")] {
+        let found = answer(&home, &bash(command))?;
+        ensure!(found == expected, "{command}: {found}");
+    }
+    ensure!(wait_for_state(&home, "judging")?["restarts"] == 0);
+    Ok(())
+}
+
 /// No lock is held while a call waits for Falco: a person can see what happens and end it.
 #[test]
 fn a_person_can_act_while_calls_wait_for_falco() -> anyhow::Result<()> {
