@@ -79,11 +79,11 @@ pub fn run(arguments: &[String]) -> Result<u8> {
 }
 
 fn print_version(folder: &Path) -> Result<u8> {
-    let version = match current(folder)? {
-        Play::HasVersion(version) => version,
-        Play::HangsAtVersion => play::hang(),
-        _ => VERSION.to_owned(),
-    };
+    let play = current(folder)?;
+    if play == Play::HangsAtVersion {
+        play::hang();
+    }
+    let version = if let Play::HasVersion(version) = play { version } else { VERSION.to_owned() };
     println!(
         "Falco version: {version} (x86_64)\nLibs version:  0.23.1\nPlugin API:    3.12.0\nEngine:        0.58.0"
     );
@@ -96,10 +96,8 @@ fn validate(folder: &Path, config: &Path, rules: &Path) -> Result<u8> {
     anyhow::ensure!(config.rules == rules, "the configuration names other rules");
     let text = std::fs::read_to_string(rules)?;
     let loads = config::load(&text).is_ok();
-    let rejected = match current(folder)? {
-        Play::Rejects(rule) if text.contains(&format!("- rule: {}", json!(rule))) => Some(rule),
-        _ => None,
-    };
+    let rejected = if let Play::Rejects(rule) = current(folder)? { Some(rule) } else { None };
+    let rejected = rejected.filter(|rule| text.contains(&format!("- rule: {}", json!(rule))));
     let errors: Vec<_> = rejected
         .iter()
         .map(|rule| {

@@ -275,12 +275,8 @@ impl ControlServer {
                 self.trust(workspace, decision, project.as_deref(), peer)?;
             }
             ControlRequest::Mode(mode) => self.change_mode(mode, peer)?,
-            ControlRequest::Switch { key, word } => {
-                self.switch(&[(key.clone(), KeyEdit::word(word))], None, peer)?;
-            }
-            ControlRequest::Edit { key, edit, shown } => {
-                self.switch(&[(key.clone(), edit.clone())], Some(shown), peer)?;
-            }
+            ControlRequest::Switch { key, word } => self.switch_one(key, &KeyEdit::word(word), None, peer)?,
+            ControlRequest::Edit { key, edit, shown } => self.switch_one(key, edit, Some(shown), peer)?,
             ControlRequest::Edits { edits, shown } => self.switch(edits, Some(shown), peer)?,
             ControlRequest::EndTrial => self.end_trial(peer)?,
             ControlRequest::Apply { hash } => self.apply(hash, peer)?,

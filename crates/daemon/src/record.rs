@@ -42,17 +42,7 @@ impl Judged<'_> {
     /// The record of the call, `duration` after its request arrived.
     pub(crate) fn record(&self, duration: Duration) -> Record {
         let Judged {
-            call,
-            rewrite,
-            decision,
-            answers,
-            change,
-            policy,
-            engine,
-            run,
-            review,
-            workspace,
-            reported,
+            call, rewrite, decision, answers, change, policy, run, review, workspace, reported, ..
         } = self;
         let agent = call.agent.clone();
         let real = |base: &str, path: &str| answers.real_path(base, path).unwrap_or_default().to_owned();
@@ -107,7 +97,7 @@ impl Judged<'_> {
             active_level: decision.active.map_or("", AccessLevel::as_str).into(),
             reason: decision.reason.clone().into(),
             policy: (*policy).into(),
-            engine: engine_word(*engine).into(),
+            engine: engine_word(self.engine).into(),
             duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
             event: agent.event.into(),
             agent: agent.name.into(),

@@ -37,6 +37,12 @@ impl FromStr for EngineKind {
     }
 }
 
+/// The place of Falco's own packages.
+const FALCO: &str = "/usr/bin/falco";
+
+/// The place of Falco's plugins.
+const PLUGIN: &str = "/usr/share/falco/plugins/libcoding_agent.so";
+
 /// Settings about the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineSettings {
@@ -49,9 +55,9 @@ pub struct EngineSettings {
 }
 
 impl EngineSettings {
-    /// Returns castellan's own engine.
-    pub const fn native() -> EngineSettings {
-        EngineSettings { kind: EngineKind::Native, falco: String::new(), plugin: String::new() }
+    /// Returns the settings without a configuration: castellan's own engine, and the usual places of Falco.
+    pub fn native() -> EngineSettings {
+        EngineSettings { kind: EngineKind::Native, falco: FALCO.to_owned(), plugin: PLUGIN.to_owned() }
     }
 
     /// Reports whether Falco tests the rules.

@@ -103,30 +103,28 @@ pub(super) fn hang() -> ! {
 pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
     let config = Config::read(config)?;
     println!("a scripted Falco starts");
-    match current(folder)? {
-        Play::CrashesAtStart => {
-            eprintln!("Error: the scripted Falco crashes at its start");
-            return Ok(1);
-        }
-        Play::HasNoPlugin => hang(),
-        Play::TakesPort => {
-            let taken = TcpListener::bind(config.alerts);
-            anyhow::ensure!(taken.is_err(), "the port for alerts was free");
-        }
-        Play::Stays => {
-            // Its last word is a path of the home, by which a test finds it.
-            let _child = std::process::Command::new("sh")
-                .args(["-c", "trap '' TERM; while :; do sleep 1; done"])
-                .arg(folder)
-                .spawn()?;
-        }
-        _ => {}
+    let play = current(folder)?;
+    if play == Play::CrashesAtStart {
+        eprintln!("Error: the scripted Falco crashes at its start");
+        return Ok(1);
     }
-    let other = (current(folder)? == Play::HasOtherRules).then_some(Generation([7; 32]));
+    if play == Play::HasNoPlugin {
+        hang();
+    }
+    if play == Play::TakesPort {
+        let taken = TcpListener::bind(config.alerts);
+        anyhow::ensure!(taken.is_err(), "the port for alerts was free");
+    }
+    if play == Play::Stays {
+        // Its last word is a path of the home, by which a test finds it.
+        let words = ["-c", "trap '' TERM; while :; do sleep 1; done"];
+        let _child = std::process::Command::new("sh").args(words).arg(folder).spawn()?;
+    }
+    let other = (play == Play::HasOtherRules).then_some(Generation([7; 32]));
     let rules = load(&std::fs::read_to_string(&config.rules)?)?;
     let mut receiver = config.receiver(other);
     let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
-    let mut second = (current(folder)? == Play::LoadsPluginTwice).then(|| config.receiver(None));
+    let mut second = (play == Play::LoadsPluginTwice).then(|| config.receiver(None));
     let mut told = String::new();
     loop {
         // The daemon lets in one connection, and a second one gets no call.
@@ -156,10 +154,11 @@ fn judge(folder: &Path, rules: &RuleSet, mut call: CallRows, poster: &mut Poster
         let row = PlainRow(event);
         let level = row.value(field_index("row.level").context("no levels")?, None);
         let is_roll_call = level == Value::Text(ROLL_CALL.as_bytes().into());
-        match play {
-            Play::CrashesAtCall if !is_roll_call => std::process::exit(139),
-            Play::Hangs if !is_roll_call => continue,
-            _ => {}
+        if play == Play::CrashesAtCall && !is_roll_call {
+            std::process::exit(139);
+        }
+        if play == Play::Hangs && !is_roll_call {
+            continue;
         }
         let hits = rules.evaluate(&row);
         let mut seen = Seen { nonce: Nonce::parse(&nonce).context("no nonce")?, rules: Vec::new() };

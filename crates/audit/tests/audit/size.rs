@@ -125,6 +125,7 @@ fn call_of(text: &str, entries: usize) -> Record {
         use_id: text.into(),
         input: serde_json::json!({ text: vec![serde_json::json!({ text: text }); 2 * entries] }).into(),
         rewrite: text.into(),
+        engine: text.into(),
         files: vec![file; entries],
         world: vec![asked; 2 * entries],
         findings: vec![finding; entries],

@@ -132,6 +132,7 @@ pub(crate) fn full_call() -> CallRecord {
             serde_json::json!({"command": "cat ~/.ssh/id_ed25519", "n": [1, 2.5, null, true], "ü\u{0}": "\n"})
                 .into(),
         rewrite: "'/bin/castellan' contained k".into(),
+        engine: "falco".into(),
         files: vec![FileRecord { path: "a".into(), real_path: "/home/u/a".into(), op: "update".into() }],
         world: vec![WorldRecord { query: "real_path a".into(), answer: "/home/u/a".into() }],
         findings: vec![FindingRecord {

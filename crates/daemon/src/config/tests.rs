@@ -149,7 +149,7 @@ fn every_key_has_a_meaning() {
         let others: Vec<String> = match key.kind {
             Kind::Version => continue,
             Kind::Word(words) => words.iter().map(|word| format!("\"{word}\"")).collect(),
-            Kind::Text => vec!["\"mine\"".to_owned()],
+            Kind::Text => vec!["\"/mine\"".to_owned()],
             Kind::Flag => vec!["true".to_owned(), "false".to_owned()],
             Kind::Count(least) => vec![least.to_string(), (least + 7).to_string()],
             Kind::Patterns => vec!["[\"Bash(ls)\"]".to_owned()],

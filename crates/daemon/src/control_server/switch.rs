@@ -9,6 +9,17 @@ use crate::control::ControlResponse;
 use crate::policy_state::listed;
 
 impl ControlServer {
+    /// Changes a key.
+    pub(super) fn switch_one(
+        &self,
+        key: &str,
+        edit: &KeyEdit,
+        shown: Option<&str>,
+        peer: Peer<'_>,
+    ) -> Result<(), ControlResponse> {
+        self.switch(&[(key.to_owned(), edit.clone())], shown, peer)
+    }
+
     /// Changes keys together. `shown` is the hash of the set in force that a person saw, if a person saw one.
     pub(super) fn switch(
         &self,

@@ -22,9 +22,9 @@ impl LastLine {
 
     fn set(&self, line: &[u8]) {
         let line = line.get(..ENGINE_LINE_BYTES_MAX).unwrap_or(line);
-        let line = String::from_utf8_lossy(line).trim().replace(char::is_control, " ");
-        if !line.is_empty() {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = line;
+        let line = String::from_utf8_lossy(line).replace(char::is_control, " ");
+        if !line.trim().is_empty() {
+            line.trim().clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
         writer.write_all(b"\n\x1b[1mthe end").unwrap();
         drop(writer);
         copying.join().unwrap();
-        assert_eq!(last.get(), " [1mthe end".trim());
+        assert_eq!(last.get(), "[1mthe end");
         let sizes = [path.clone(), before(&path)].map(|file| std::fs::metadata(file).unwrap().len());
         assert!(sizes.iter().all(|size| *size <= ENGINE_LOG_BYTES_MAX), "{sizes:?}");
         assert!(std::fs::read_to_string(&path).unwrap().ends_with("the end"));

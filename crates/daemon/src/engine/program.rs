@@ -168,9 +168,10 @@ pub(super) fn run(falco: &str, arguments: &[&OsStr], time: Duration) -> Result<R
 /// Checks that only this user or root can have written a file that decides about calls, and its folder.
 pub(super) fn check_file(name: &str, path: &str) -> Result<(), String> {
     let of = |path: &Path, why: &str| format!("{name} `{}`: {why}", path.display());
-    let real = std::fs::canonicalize(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => of(Path::new(path), "it does not exist: install it, or name another path"),
-        _ => of(Path::new(path), &explained(&error)),
+    let real = std::fs::canonicalize(path).map_err(|error| {
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        let missing = "it does not exist: install it, or name another path".to_owned();
+        of(Path::new(path), &if is_missing { missing } else { explained(&error) })
     })?;
     for part in [Some(real.as_path()), real.parent()].into_iter().flatten() {
         let found = std::fs::metadata(part).map_err(|error| of(part, &explained(&error)))?;

@@ -440,7 +440,7 @@ tags.mark=coding_agent_mark:
         assert_eq!(of(EngineSettings { falco: "/f".to_owned(), ..native.clone() }), of(native.clone()));
         let falco = EngineSettings { kind: crate::EngineKind::Falco, falco: "/f".to_owned(), ..native };
         let text = of(falco.clone());
-        assert!(text.contains("engine.kind=falco\nengine.falco=/f\nengine.plugin=\n"), "{text}");
+        assert!(text.contains("engine.kind=falco\nengine.falco=/f\nengine.plugin=/usr/"), "{text}");
         assert_ne!(of(EngineSettings { plugin: "/p".to_owned(), ..falco }), text);
     }
 
