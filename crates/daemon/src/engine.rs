@@ -257,16 +257,14 @@ impl Engine {
 }
 
 /// Returns the reason why Falco cannot be the engine of a home, if there is one. `is_of_system`: the daemon has a user of
-/// its own.
+/// its own. Agents read the reason, so it has no remedy.
 pub(crate) fn refusal(is_of_system: bool) -> Option<&'static str> {
     if is_of_system {
         return Some(
-            "castellan is installed for the system (`--system`), and its daemon starts no other program: use the engine \
-             `native`",
+            "castellan is installed for the system (`--system`), and its daemon starts no other program",
         );
     }
-    (!cfg!(target_os = "linux"))
-        .then_some("castellan's plugin for Falco works on Linux only: use the engine `native`")
+    (!cfg!(target_os = "linux")).then_some("castellan's plugin for Falco works on Linux only")
 }
 
 /// Has Falco test the rules of a policy. `rules`: the same rules as Falco gets them.

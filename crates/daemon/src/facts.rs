@@ -56,6 +56,10 @@ pub(crate) fn leave_to_sessions(
     facts.session_scripts.retain(|path| !is_foreign(path));
 }
 
+/// The programs beside this one, and the plugin by which a Falco judges.
+const OWN_PROGRAMS: [&str; 5] =
+    ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader", "libcoding_agent.so"];
+
 /// Returns castellan's own paths: its home, configuration and state, the organisation's files, and the programs. Each
 /// path is included as written and, if it differs, as resolved.
 pub fn own_paths(layout: &Layout) -> Vec<String> {
@@ -65,9 +69,11 @@ pub fn own_paths(layout: &Layout) -> Vec<String> {
     let folders = [home, layout.config().to_owned(), layout.state().to_owned(), organisation];
     let folders = folders.into_iter().chain(sockets);
     let executable = std::env::current_exe().ok();
-    let programs = executable.as_deref().and_then(Path::parent).into_iter().flat_map(|folder| {
-        ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader"].map(|name| folder.join(name))
-    });
+    let programs = executable
+        .as_deref()
+        .and_then(Path::parent)
+        .into_iter()
+        .flat_map(|folder| OWN_PROGRAMS.map(|name| folder.join(name)));
     let plugin = executable.as_deref().map(plugin_paths).unwrap_or_default();
     let all = folders.chain(programs).chain(plugin);
     let both = all.flat_map(|path| {

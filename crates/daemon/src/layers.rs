@@ -81,7 +81,7 @@ impl Layers {
             return Ok(None);
         }
         if let Some(why) = engine::refusal(layout.home().system_user().is_some()) {
-            return Err(vec![why.to_owned()]);
+            return Err(vec![format!("{why}: use the engine `native`")]);
         }
         let rules =
             compiled.exported.ok_or_else(|| vec!["the rules cannot be written for Falco".to_owned()])?;

@@ -28,7 +28,7 @@ pub enum EngineError {
     /// Falco's configuration keeps it from the test of all rules.
     #[error(
         "Falco does not test {missing} of {rules} rules: another part of its configuration disables or replaces them, or \
-         orders them anew; `castellan engine falco` starts a Falco without other configuration"
+         orders them anew"
     )]
     Rules {
         /// Rules that Falco does not test before it reports a row.

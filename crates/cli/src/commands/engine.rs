@@ -2,6 +2,7 @@
 //! programs decide about calls. Before a change to Falco, Falco itself loads the rules.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     #[arg(value_parser = values::engine())]
     engine: Option<EngineKind>,
 
-    /// Program of Falco, 0.43 or later; default: that of the configuration, else the one in PATH
+    /// Program of Falco, 0.43 or later; default: that of the configuration, else root's in PATH
     #[arg(long, value_name = "PATH", requires = "engine")]
     falco: Option<PathBuf>,
 
@@ -194,22 +195,26 @@ fn text(path: PathBuf) -> anyhow::Result<String> {
     path.map_err(|path| anyhow::anyhow!("the path `{}` is not UTF-8", path.display()))
 }
 
-/// Returns the program of the configuration, else the first of that name in `PATH`. A person's shell has `PATH`; the
-/// daemon does not read it.
+/// Returns the program of the configuration, else the first of that name in `PATH` that is root's: an agent may have put
+/// another one there. A person's shell has `PATH`; the daemon does not read it.
 fn found_falco(configured: &EngineSettings) -> anyhow::Result<String> {
     if is_executable(Path::new(&configured.falco)) {
         return Ok(configured.falco.clone());
     }
     let path = std::env::var_os("PATH");
     let dirs = path.iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute());
-    let found = dirs.map(|dir| dir.join("falco")).find(|file| is_executable(file));
+    let found = dirs.map(|dir| dir.join("falco")).find(|file| is_executable(file) && is_of_root(file));
     let found = found.with_context(|| {
         format!(
-            "Falco is neither at `{}` nor in PATH: install Falco 0.43 or later, or name it with `--falco PATH`",
+            "no Falco of root is at `{}` or in PATH: install Falco 0.43 or later, or name yours with `--falco PATH`",
             configured.falco
         )
     })?;
     text(found)
+}
+
+fn is_of_root(file: &Path) -> bool {
+    std::fs::canonicalize(file).and_then(std::fs::metadata).is_ok_and(|found| found.uid() == 0)
 }
 
 /// Returns the plugin of the configuration, else the one of castellan's package.

@@ -30,9 +30,10 @@ pub(crate) fn check(
     language: Language,
 ) -> Result<CheckedEngine, Vec<String>> {
     let one = |why: String| vec![why];
-    let found = version(&settings.falco).map_err(one)?;
+    let named = |why: String| vec![format!("{why}; `--falco PATH` and `--plugin PATH` name others")];
+    let found = version(&settings.falco).map_err(named)?;
     check_language(&found, language).map_err(one)?;
-    check_file("the plugin", &settings.plugin).map_err(one)?;
+    check_file("the plugin", &settings.plugin).map_err(named)?;
     let folder =
         tempfile::tempdir().map_err(|error| one(format!("no temporary folder: {}", explained(&error))))?;
     let place = Place::make(&folder.path().join("falco")).map_err(one)?;

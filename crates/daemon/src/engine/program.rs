@@ -170,7 +170,8 @@ pub(super) fn check_file(name: &str, path: &str) -> Result<(), String> {
     let of = |path: &Path, why: &str| format!("{name} `{}`: {why}", path.display());
     let real = std::fs::canonicalize(path).map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
-        let missing = "it does not exist: install it, or name another path".to_owned();
+        // An agent reads this, too, and is not to install anything.
+        let missing = "it does not exist".to_owned();
         of(Path::new(path), &if is_missing { missing } else { explained(&error) })
     })?;
     for part in [Some(real.as_path()), real.parent()].into_iter().flatten() {
@@ -206,7 +207,7 @@ pub(super) fn version(falco: &str) -> Result<Version, String> {
 pub(super) fn check_language(version: &Version, language: Language) -> Result<(), String> {
     if language == Language::V0_44 && version.language == Language::V0_43 {
         return Err(format!(
-            "Falco {} does not know the rule language of `rules.engine = \"0.44\"`: install Falco 0.44, or set \"0.43\"",
+            "Falco {} does not know the rule language of `rules.engine = \"0.44\"`",
             version.text
         ));
     }

@@ -47,7 +47,7 @@ fn each_state_without_a_falco_has_its_reason() {
     assert!(reason(engine, &generation).contains("for the system"));
     assert!(reason(engine, &"cd".repeat(32)).contains("other rules"));
     let status = engine.status(EngineKind::Falco);
-    assert!(status.state == EngineState::Refused && status.problem.contains("`native`"), "{status:?}");
+    assert!(status.state == EngineState::Refused && status.problem.contains("`--system`"), "{status:?}");
     // castellan's own engine judges, whatever Falco does.
     assert_eq!(engine.status(EngineKind::Native).state, EngineState::Judging);
     let (missing, _home) = wanted(None);
