@@ -127,8 +127,9 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
     let mut second = (play == Play::LoadsPluginTwice).then(|| config.receiver(None));
     let mut told = String::new();
     loop {
-        // The daemon lets in one connection, and a second one gets no call.
-        if let Some(Ok(Some(_))) = second.as_mut().map(|second| second.receive(Duration::from_millis(50))) {
+        // The daemon lets in one connection, and a second one gets no call. It tries after the first has connected.
+        let second = second.as_mut().filter(|_| receiver.is_connected());
+        if let Some(Ok(Some(_))) = second.map(|second| second.receive(Duration::from_millis(50))) {
             anyhow::bail!("the second connection got a call, too");
         }
         match receiver.receive(Duration::from_millis(50)) {
