@@ -6,6 +6,7 @@
 
 mod check;
 mod deadline;
+mod events;
 mod exported;
 mod output;
 mod pause;
@@ -27,6 +28,7 @@ use castellan_rules::Engine as Language;
 pub use self::check::CheckedEngine;
 pub(crate) use self::check::check;
 pub(crate) use self::deadline::within_time_of;
+pub(crate) use self::events::{EVENTS, WantedEvents};
 pub(crate) use self::exported::exported;
 pub use self::program::{COMMAND, become_falco};
 use crate::clock::wall;

@@ -235,6 +235,16 @@ impl Layout {
         self.home.run().join("falco")
     }
 
+    /// Returns the folder of the copies for a Falco of the user's own.
+    pub(crate) fn events(&self) -> PathBuf {
+        self.engine().join("events")
+    }
+
+    /// Returns the file with the key of these copies.
+    pub(crate) fn events_key(&self) -> PathBuf {
+        self.state.join("falco_events.key")
+    }
+
     /// Returns the folder with the private places of observers.
     pub fn observers(&self) -> PathBuf {
         self.state.join("observers")

@@ -2,6 +2,12 @@
 
 use std::time::Duration;
 
+/// Time for a Falco of the user's own to take the copy of a call. One that does not read loses it.
+pub(crate) const EVENTS_TIME: Duration = Duration::from_secs(1);
+
+/// Copies of calls that wait for such a Falco: more than agents make in a second. A further one is lost.
+pub(crate) const EVENTS_WAITING_MAX: usize = 64;
+
 /// Time from a call's arrival in which Falco must have judged it, with the wait for a Falco that starts. With the hook's own
 /// work and the record it is below the 10 s of a hook, so that the reason for the denial reaches the agent.
 pub(crate) const ENGINE_TIME: Duration = Duration::from_secs(7);

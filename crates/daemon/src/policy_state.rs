@@ -21,7 +21,7 @@ pub(crate) use self::switch::listed;
 use crate::applied::{self, AppliedError};
 use crate::compile::Compiled;
 use crate::config::{Config, Reload};
-use crate::engine::{ENGINE, Wanted, refusal};
+use crate::engine::{ENGINE, EVENTS, Wanted, WantedEvents, refusal};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::{Layers, Loaded};
@@ -149,6 +149,7 @@ impl PolicyState {
         let (in_force, found, config, policy, unfit) = match loaded {
             Ok((set, found, config, compiled, unfit)) => {
                 ENGINE.want(wanted(layout, &config, &compiled));
+                EVENTS.want(wanted_events(layout, &config));
                 (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy, unfit)
             }
             // Without a set there are no tags and no mode, so the daemon enforces.
@@ -322,6 +323,7 @@ impl PolicyState {
         if let Some(why) = wanted.as_ref().and_then(|wanted| wanted.refusal) {
             return Err(why.to_owned());
         }
+        let events = wanted_events(&self.layout, &config);
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
         // A stricter live mode that could not be stored stays, unless a person applies files.
         let seen = judge.terms().mode;
@@ -341,6 +343,7 @@ impl PolicyState {
         *self.in_force() = in_force;
         // Before the first call under the new rules, which waits for this Falco.
         ENGINE.want(wanted);
+        EVENTS.want(events);
         judge.put(seen, terms_of(&self.layout, set, compiled.policy, mode));
         *self.first.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
@@ -403,6 +406,16 @@ fn wanted(layout: &Layout, config: &Config, compiled: &Compiled) -> Option<Wante
         language: config.rule_options.engine,
         place: layout.engine(),
         refusal: refusal(sight::is_through_reader()),
+    })
+}
+
+/// Returns the files of the copies for a Falco of the user's own, if the configuration wants them.
+fn wanted_events(layout: &Layout, config: &Config) -> Option<WantedEvents> {
+    let engine = &config.settings.engine;
+    engine.events.then(|| WantedEvents {
+        place: layout.events(),
+        key: layout.events_key(),
+        library: engine.plugin.clone(),
     })
 }
 

@@ -76,6 +76,41 @@ json_output: true
 json_include_output_fields_property: true
 ";
 
+/// The values of a fragment for a Falco that gets copies of judged calls.
+#[derive(Debug, Clone, Copy)]
+pub struct SourceConfig<'c> {
+    /// Absolute path of the plugin's library.
+    pub library: &'c str,
+    /// Absolute path of the socket for copies.
+    pub socket: &'c str,
+    /// User id of the daemon.
+    pub user: u32,
+    /// The key of the channel in lower-case hex.
+    pub key: &'c str,
+    /// The generation of the copies in lower-case hex.
+    pub generation: &'c str,
+}
+
+/// Returns the fragment for the `config.d` of a Falco that has the plugin as one more source and decides nothing.
+pub fn source(config: &SourceConfig<'_>) -> String {
+    let SourceConfig { library, socket, user, key, generation } = *config;
+    let [library, socket, key, generation] = [library, socket, key, generation].map(quoted);
+    format!(
+        "\
+# Written by castellan for a Falco of yours: it gets a copy of each judged call, and decides nothing.
+load_plugins: [coding_agent]
+plugins:
+  - name: coding_agent
+    library_path: {library}
+    init_config:
+      socket: {socket}
+      user: {user}
+      key: {key}
+      generation: {generation}
+"
+    )
+}
+
 /// Returns the whole configuration of a Falco of its own.
 pub fn alone(config: &EngineConfig<'_>) -> String {
     format!("{ALONE}{}", own(config))

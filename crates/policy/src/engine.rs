@@ -52,12 +52,15 @@ pub struct EngineSettings {
     pub falco: String,
     /// Absolute path of castellan's plugin for Falco.
     pub plugin: String,
+    /// castellan copies judged calls for a Falco of the user's own.
+    pub events: bool,
 }
 
 impl EngineSettings {
     /// Returns the settings without a configuration: castellan's own engine, and the usual places of Falco.
     pub fn native() -> EngineSettings {
-        EngineSettings { kind: EngineKind::Native, falco: FALCO.to_owned(), plugin: PLUGIN.to_owned() }
+        let (falco, plugin) = (FALCO.to_owned(), PLUGIN.to_owned());
+        EngineSettings { kind: EngineKind::Native, falco, plugin, events: false }
     }
 
     /// Reports whether Falco tests the rules.

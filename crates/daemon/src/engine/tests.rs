@@ -16,6 +16,7 @@ fn wanted(refusal: Option<&'static str>) -> (Wanted, tempfile::TempDir) {
         kind: EngineKind::Falco,
         falco: home.path().join("falco").display().to_string(),
         plugin: home.path().join("plugin").display().to_string(),
+        events: false,
     };
     let rules = EngineRules { yaml: String::new(), generation: "ab".repeat(32), count: 0, roll: Vec::new() };
     let place = home.path().join("place");

@@ -18,6 +18,7 @@ use super::sessions::Look;
 use super::ungoverned::input_hash;
 use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Terms, Whose, reply};
+use crate::engine::EVENTS;
 use crate::facts::{facts_after, leave_to_sessions, own_files_of};
 use crate::jobs::start_of_call;
 use crate::memory::{CallKey, Copying, Decided, Given};
@@ -101,6 +102,7 @@ impl Judge {
             reported: &self.seen_texts,
         };
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
+        EVENTS.copy(call, &weighed.grounds.facts, &weighed.grounds.earlier.session, &weighed.answers);
         drop(reviewed);
         self.tell_trust(whose, &call.agent, policy, Look::Call);
         self.log_departures(&weighed);

@@ -169,7 +169,8 @@ fn put_engine(lines: &mut Lines, engine: &EngineSettings) {
     if !engine.is_falco() {
         return;
     }
-    let EngineSettings { kind, falco, plugin } = engine;
+    // Copies decide nothing.
+    let EngineSettings { kind, falco, plugin, events: _ } = engine;
     lines.put("engine.kind", kind.as_str());
     lines.text("engine.falco", falco);
     lines.text("engine.plugin", plugin);

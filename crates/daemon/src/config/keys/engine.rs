@@ -25,6 +25,14 @@ pub(super) const KEYS: &[Key] = &[
         "\"/usr/share/falco/plugins/libcoding_agent.so\"",
         "Absolute path of castellan's plugin, for the engine `falco`. No other user may be able to write it.",
     ),
+    Key {
+        name: "engine.events",
+        kind: Kind::Flag,
+        merge: Merge::Highest,
+        place: Place::AboveProject,
+        default: "false",
+        about: "Copies each judged call for a Falco of yours that loads castellan's plugin as one more source. It decides nothing.",
+    },
 ];
 
 /// A file that decides about calls.

@@ -2,7 +2,7 @@
 
 use castellan_policy::EngineSettings;
 
-use super::{parsed, text};
+use super::{flag, parsed, text};
 use crate::config::merge::Settled;
 
 /// Returns the settings about the engine. Returns an error if a path is relative.
@@ -11,6 +11,7 @@ pub(super) fn settings(settled: &Settled) -> Result<EngineSettings, String> {
         kind: parsed(settled, "engine.kind")?,
         falco: text(settled, "engine.falco"),
         plugin: text(settled, "engine.plugin"),
+        events: flag(settled, "engine.events").unwrap_or_default(),
     };
     for (key, path) in [("falco", &settings.falco), ("plugin", &settings.plugin)] {
         if !path.starts_with('/') || path.contains('\0') {
