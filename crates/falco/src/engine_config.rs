@@ -1,5 +1,5 @@
-//! The configuration of a Falco that judges calls in castellan's place, and the part of it for a Falco that judges other
-//! events too.
+//! The configuration of a Falco that judges calls in castellan's place, and the fragment for a Falco that only gets copies
+//! of them.
 
 use crate::export::quoted;
 
@@ -63,19 +63,6 @@ metrics:
   enabled: false
 ";
 
-/// The settings that a Falco with other sources needs, too.
-const BESIDE: &str = "\
-# Written by castellan. It holds secrets, and castellan writes it anew at each start.
-# These settings hold for all sources of this Falco. An alert may take no longer than a call may wait.
-priority: debug
-rule_matching: all
-outputs_queue:
-  capacity: 0
-buffered_outputs: false
-json_output: true
-json_include_output_fields_property: true
-";
-
 /// The values of a fragment for a Falco that gets copies of judged calls.
 #[derive(Debug, Clone, Copy)]
 pub struct SourceConfig<'c> {
@@ -114,11 +101,6 @@ plugins:
 /// Returns the whole configuration of a Falco of its own.
 pub fn alone(config: &EngineConfig<'_>) -> String {
     format!("{ALONE}{}", own(config))
-}
-
-/// Returns the fragment for the `config.d` of an existing Falco. A fragment adds to lists and replaces other values.
-pub fn beside(config: &EngineConfig<'_>) -> String {
-    format!("{BESIDE}{}", own(config))
 }
 
 fn own(config: &EngineConfig<'_>) -> String {
@@ -171,33 +153,29 @@ mod tests {
 
     #[test]
     fn values_are_quoted() {
-        for text in [alone(&CONFIG), beside(&CONFIG)] {
-            for line in [
-                r#"  - "/home/a \"b\"/rules.yaml""#,
-                r#"      socket: "/home/a: #b/rows.sock""#,
-                // A key of digits alone would be a number.
-                r#"      key: "0123""#,
-                r#"  url: "http://127.0.0.1:4040/89ab""#,
-            ] {
-                assert!(text.lines().any(|own| own == line), "{line}\n{text}");
-            }
+        let text = alone(&CONFIG);
+        for line in [
+            r#"  - "/home/a \"b\"/rules.yaml""#,
+            r#"      socket: "/home/a: #b/rows.sock""#,
+            // A key of digits alone would be a number.
+            r#"      key: "0123""#,
+            r#"  url: "http://127.0.0.1:4040/89ab""#,
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line}\n{text}");
         }
     }
 
     #[test]
     fn the_documented_fragment_is_the_written_one() {
-        let config = EngineConfig {
-            rules: "/etc/falco/castellan_rules.yaml",
+        let written = source(&SourceConfig {
             library: "/usr/share/falco/plugins/libcoding_agent.so",
-            socket: "/home/ada/.local/share/castellan/run/falco/s",
+            socket: "/home/ada/.local/share/castellan/run/falco/events/s",
             user: 1000,
             key: "KEY",
-            generation: "HASH OF THE RULES",
-            url: "http://127.0.0.1:PORT/SECRET",
-            user_agent: "castellan-SECRET",
-        };
+            generation: &"0".repeat(64),
+        });
         let documented = include_str!("../../../docs/falco.md");
-        assert!(documented.contains(&format!("```yaml\n{}```", beside(&config))), "{}", beside(&config));
+        assert!(documented.contains(&format!("```yaml\n{written}```")), "{written}");
     }
 
     /// What Falco does by default, and what would let an alert be lost or a rule be left out.
