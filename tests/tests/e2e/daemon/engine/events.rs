@@ -44,9 +44,10 @@ fn next(plugin: &mut Receiver) -> anyhow::Result<Vec<(String, String)>> {
     let mut rows = Vec::new();
     while let Some(event) = call.next_event()? {
         let event = Event::read(&event)?;
-        let text = |name: &str| match event.value(field_index(name).context("no field")?, None)? {
-            Found::Text(text) => Ok(String::from_utf8(text.to_vec())?.replace('\0', "")),
-            other => anyhow::bail!("{name}: {other:?}"),
+        let text = |name: &str| {
+            let found = event.value(field_index(name).context("no field")?, None)?;
+            let Found::Text(text) = found else { anyhow::bail!("{name}: {found:?}") };
+            Ok(String::from_utf8(text.to_vec())?.replace('\0', ""))
         };
         rows.push((text("row.level")?, text("tool.input_command")?));
     }
