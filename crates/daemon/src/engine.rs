@@ -238,7 +238,10 @@ impl Engine {
             return;
         }
         match error {
-            None => inner.late = 0,
+            None => {
+                inner.late = 0;
+                inner.problem.clear();
+            }
             Some(EngineError::Late { .. } | EngineError::Contradiction) => inner.late += 1,
             // The supervisor sees why.
             Some(

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::net::{Ipv4Addr, TcpListener};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,11 +17,18 @@ use super::place::Place;
 use super::program::{Process, check_file, check_language, version};
 use super::{Engine, Wanted, now, time_since};
 use crate::control::EngineState;
-use crate::limits::{ENGINE_LATE_MAX, ENGINE_LOOK, ENGINE_READY_TIME, ENGINE_START_TIME};
+use crate::limits::{ENGINE_LATE_MAX, ENGINE_LOOK, ENGINE_PAUSE, ENGINE_READY_TIME, ENGINE_START_TIME};
 use crate::platform::peer_of;
 
-/// Serves one round after the other until the daemon ends.
+/// Serves until the daemon ends, also after a panic, which has ended its Falco.
 pub(super) fn run(engine: &'static Engine) {
+    while catch_unwind(AssertUnwindSafe(|| serve_rounds(engine))).is_err() {
+        std::thread::sleep(ENGINE_PAUSE);
+    }
+}
+
+/// Serves one round after the other until the daemon ends.
+fn serve_rounds(engine: &'static Engine) {
     while let Some((wanted, number)) = next(engine) {
         Round { engine, wanted, number, pid: Arc::default() }.serve();
     }

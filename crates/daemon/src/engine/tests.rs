@@ -94,7 +94,9 @@ fn late_answers_are_counted_in_a_row_and_in_their_round() {
     assert_eq!(count(0, Some(&late)), 1);
     assert_eq!(count(1, Some(&EngineError::Full)), 1);
     assert_eq!(count(1, Some(&EngineError::Contradiction)), 2);
+    assert!(!engine.lock().problem.is_empty());
     assert_eq!(count(1, None), 0);
+    assert!(engine.lock().problem.is_empty(), "Falco judges again");
     assert_eq!(count(1, Some(&EngineError::Lost)), 0);
     engine.end();
 }
