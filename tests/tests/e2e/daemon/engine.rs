@@ -1,6 +1,7 @@
 //! A Falco as the engine: the same decisions as castellan's own, a denial with a reason for each failure, and no process
 //! that stays. The Falco is scripted.
 
+mod around;
 mod events;
 mod hostile;
 mod switched;
