@@ -4,12 +4,37 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ancestors::Ancestors;
-use crate::memory::Start;
 use crate::peers::AgentProcess;
 use crate::platform::{control_group, executable_file, own_executable_file};
 use crate::process::{Process, has_ended};
 use crate::sight;
+
+/// The begin of a call. The processes of its commands start later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {
+    /// Ticks since the boot.
+    pub(crate) ticks: u64,
+    /// The control group of the agent, which its commands inherit; `None` if it is not known.
+    pub(crate) group: Option<String>,
+    /// The processes above the agent that get the orphans of its commands.
+    pub(crate) adopters: Vec<u32>,
+}
+
+impl Start {
+    /// The begin of two calls that are stored as one.
+    pub(crate) fn of_both(self, other: Start) -> Start {
+        let group = self.group.filter(|group| Some(group) == other.group.as_ref());
+        let mut adopters = self.adopters;
+        adopters.extend(other.adopters);
+        adopters.sort_unstable();
+        adopters.dedup();
+        Start { ticks: self.ticks.min(other.ticks), group, adopters }
+    }
+}
 
 /// The processes of this machine at one moment.
 #[derive(Debug)]

@@ -40,7 +40,8 @@ use crate::peers::AgentProcess;
 use crate::session_key::SessionKey;
 
 pub(crate) use answering::{CallKey, Epoch, Given};
-pub(crate) use changes::{Begun, Changed, Changes, Copying, Ended, Origins, Start};
+use changes::Copier;
+pub(crate) use changes::{Begun, Changed, Changes, Copying, Ended, Origins};
 pub(crate) use consequence::Consequence;
 pub(crate) use contained::{CallFiles, Named, WiderMark};
 pub(crate) use decided::{Decided, DecidedCalls};

@@ -9,7 +9,7 @@ use castellan_policy::{CallClass, FindingName, Grant, GrantPart, RequestId};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::begun::BegunEntry;
-use super::changes::Copier;
+use super::Copier;
 use super::consequence::Consequence;
 use super::halt::HaltPlace;
 use super::plan::{PlanInForce, PlanPlace};

@@ -2,34 +2,9 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Changes, Ended, Open};
+use crate::jobs::Start;
 use crate::session_key::SessionKey;
-
-/// The begin of a call. The processes of its commands start later.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Start {
-    /// Ticks since the boot.
-    pub(crate) ticks: u64,
-    /// The control group of the agent, which its commands inherit; `None` if it is not known.
-    pub(crate) group: Option<String>,
-    /// The processes above the agent that get the orphans of its commands.
-    pub(crate) adopters: Vec<u32>,
-}
-
-impl Start {
-    /// The begin of two calls that are stored as one.
-    fn of_both(self, other: Start) -> Start {
-        let group = self.group.filter(|group| Some(group) == other.group.as_ref());
-        let mut adopters = self.adopters;
-        adopters.extend(other.adopters);
-        adopters.sort_unstable();
-        adopters.dedup();
-        Start { ticks: self.ticks.min(other.ticks), group, adopters }
-    }
-}
 
 impl Changes {
     /// Ends calls. One whose commands may outlast the agent's report stays open.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::limits::READS_PER_CALL_MAX;
+use crate::limits::{CHANGED_PATHS_PER_SESSION_MAX, OPEN_CALLS_PER_SESSION_MAX, READS_PER_CALL_MAX};
 
 fn key(number: usize) -> SessionKey {
     let mut key = [0; 32];

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{Begun, Copying, Origins, Start};
+use crate::jobs::Start;
+use crate::memory::{Begun, Copying, Origins};
 use crate::session_key::SessionKey;
 
 /// A call without the hashes of its scripts.
