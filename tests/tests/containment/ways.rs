@@ -394,6 +394,9 @@ const WAYS: &[Way] = &[
     ),
 ];
 
+/// The last output of each text. Without it a sandbox that runs nothing would keep every file.
+const TO_THE_END: &str = "ran to the end";
+
 fn check(way: &Way) -> Result<Vec<String>> {
     let rig = Rig::new()?;
     let mut wrong = Vec::new();
@@ -407,7 +410,10 @@ fn check(way: &Way) -> Result<Vec<String>> {
         }
     }
     let states: Vec<String> = way.kept.iter().map(|file| rig.text(file)).collect();
-    let done = rig.inside(way.inside)?;
+    let done = rig.inside(&format!("{}\necho {TO_THE_END}", way.inside))?;
+    if !done.stdout.ends_with(&format!("{TO_THE_END}\n")) {
+        wrong.push(format!("{}: the text did not run, which proves nothing: {done:?}", way.name));
+    }
     for (file, before) in way.kept.iter().zip(states) {
         if rig.text(file) != before || (before.is_empty() && rig.file(file).is_file()) {
             wrong.push(format!("{}: `{file}` was changed: {done:?}", way.name));
