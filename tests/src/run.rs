@@ -1,6 +1,6 @@
 //! Runs an agent once, without a person, against a scripted model: Codex with `exec`, the others with `-p`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -69,7 +69,20 @@ pub fn start(
     model: &Model,
     options: &Options,
 ) -> Result<Running> {
+    start_in(agent, executable, home, model, options, &[])
+}
+
+/// Starts the same with more variables.
+pub fn start_in(
+    agent: Agent,
+    executable: &Path,
+    home: &Home,
+    model: &Model,
+    options: &Options,
+    environment: &[(&str, PathBuf)],
+) -> Result<Running> {
     let mut command = home.command(executable);
+    command.envs(environment.iter().cloned());
     match agent {
         Agent::Claude => claude(&mut command, model, options),
         Agent::Codex => codex(&mut command, model, options),

@@ -1,59 +1,13 @@
 //! Contained calls of the real Claude Code and Codex, with scripted models.
 
 use std::fs;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use castellan_tests::agents::Agent::{self, Claude, Codex};
-use castellan_tests::model::{Block, Model, Script};
-use castellan_tests::process::{Finished, processes_of};
-use castellan_tests::run::{Options, run};
-use serde_json::Value as Json;
+use castellan_tests::process::processes_of;
 
-use crate::rig::{CANARY, Rig};
-
-/// An agent with castellan registered.
-struct Stage {
-    agent: Agent,
-    executable: PathBuf,
-    rig: Rig,
-}
-
-impl Stage {
-    fn set(agent: Agent) -> Result<Option<Stage>> {
-        let Some(executable) = agent.executable()? else { return Ok(None) };
-        let rig = Rig::new()?;
-        rig.home.run_castellan(&["install", agent.name()])?;
-        Ok(Some(Stage { agent, executable, rig }))
-    }
-
-    /// Plays a session of these commands. Returns what the model heard of each.
-    fn play(&self, commands: &[String]) -> Result<(Vec<String>, Finished)> {
-        let turns: Vec<Vec<Block>> = commands.iter().map(|command| vec![self.agent.shell(command)]).collect();
-        let model = Model::start(self.agent.api(), vec![Script::main(turns)])?;
-        let done = run(self.agent, &self.executable, &self.rig.home, &model, &Options::default())?;
-        ensure!(done.code == Some(0), "{:?}: {done:?}", self.agent);
-        let heard = (0..commands.len()).map(|number| {
-            let result = model.result_of(&format!("0-{number}-0"));
-            result.with_context(|| format!("{:?}: no result {number}: {done:?}", self.agent))
-        });
-        Ok((heard.collect::<Result<_>>()?, done))
-    }
-
-    /// The number of the agent's calls that ran contained. The test's own sessions are others.
-    fn contained(&self) -> Result<usize> {
-        let is_own = |record: &Json| {
-            let call = &record["call"];
-            call["agent"] == self.agent.field()
-                && call["session_id"] != "first"
-                && call["session_id"] != "later"
-        };
-        let records = self.rig.home.records()?;
-        let kinds =
-            records.iter().filter(|record| is_own(record)).map(|record| &record["call"]["obligations"]);
-        Ok(kinds.filter(|kinds| kinds.to_string().contains("\"contain\"")).count())
-    }
-}
+use crate::rig::CANARY;
+use crate::stage::Stage;
 
 /// A session with contained calls: output, exit codes, directory, a second call, and no finding about the changed input.
 fn works_contained(agent: Agent) -> Result<()> {
@@ -74,7 +28,7 @@ fn works_contained(agent: Agent) -> Result<()> {
             rig.unread("(setsid sleep 613 >/dev/null 2>&1 &); echo left")?
         ),
     ];
-    let (heard, done) = stage.play(&commands)?;
+    let (heard, done) = stage.play_commands(&commands)?;
     let [failed, moved, directory, second, left] = heard.as_slice() else { anyhow::bail!("{heard:?}") };
     ensure!(failed.contains("out") && failed.contains("err") && failed.contains('7'), "{agent:?}: {failed}");
     ensure!(failed.contains("castellan contained this command"), "{agent:?}: {failed}");
@@ -122,7 +76,7 @@ fn stays_contained(agent: Agent) -> Result<()> {
         rig.unread("echo 'echo x > ../outside' > run.sh")?,
         "bash run.sh".to_owned(),
     ];
-    let (heard, _) = stage.play(&commands)?;
+    let (heard, _) = stage.play_commands(&commands)?;
     ensure!(heard.first().is_some_and(|one| one.contains("judged")), "{agent:?}: {heard:?}");
     ensure!(heard.get(2).is_some_and(|one| one.contains("swapped")), "{agent:?}: {heard:?}");
     ensure!(stage.contained()? == 3, "{agent:?}: {} contained: {heard:?}", stage.contained()?);

@@ -2,8 +2,11 @@
 #![cfg(test)]
 
 mod agents;
+mod ecosystems;
 mod rig;
 mod runs;
+mod sessions;
 mod settled;
+mod stage;
 mod ways;
 mod work;

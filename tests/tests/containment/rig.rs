@@ -58,10 +58,26 @@ impl Rig {
 
     /// `more`: further keys of the configuration.
     pub(crate) fn with(more: &str) -> Result<Rig> {
+        Rig::with_rules(more, "")
+    }
+
+    /// `rules`: a file of rules of the user.
+    pub(crate) fn with_rules(more: &str, rules: &str) -> Result<Rig> {
+        let rig = Rig::stopped(more, rules)?;
+        rig.home.start_daemon()?;
+        // The daemon probes the machine in the background. The test is no agent yet.
+        let asked = rig.unread("true")?;
+        let contains = || Ok(rig.ask_later(&asked)?.is_contained().then_some(()));
+        wait::until(LIMIT, contains)?.context("castellan contains no call on this machine")?;
+        Ok(rig)
+    }
+
+    /// A home whose daemon does not run.
+    pub(crate) fn stopped(more: &str, rules: &str) -> Result<Rig> {
         let home = Home::with_castellan(
             "contained",
             &format!("version = 1\ncontainment.mode = \"prefer\"\n{more}\n"),
-            "",
+            rules,
         )?;
         home.write(&home.user().join(".ssh/id_canary"), CANARY)?;
         home.write(&home.workspace().join(".env"), &format!("KEY={CANARY}\n"))?;
@@ -70,13 +86,7 @@ impl Rig {
         let places =
             format!("config={0}/config\nstate={0}/state\nuser={1}\n", castellan.display(), user.display());
         home.write(&castellan.join("layout"), &format!("castellan-layout 2\n{places}"))?;
-        home.start_daemon()?;
-        let rig = Rig { home };
-        // The daemon probes the machine in the background. The test is no agent yet.
-        let asked = rig.unread("true")?;
-        let contains = || Ok(rig.ask_later(&asked)?.is_contained().then_some(()));
-        wait::until(LIMIT, contains)?.context("castellan contains no call on this machine")?;
-        Ok(rig)
+        Ok(Rig { home })
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -126,13 +136,7 @@ impl Rig {
     pub(crate) fn shell_command(&self, command: &str) -> Command {
         let mut shell = self.home.command(Path::new("bash"));
         shell.arg("-c").arg(command);
-        // The toolchains of this machine: the home of the test has none.
-        for (name, place) in [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")] {
-            let found = std::env::home_dir().map(|home| home.join(place)).filter(|place| place.is_dir());
-            if let Some(place) = std::env::var_os(name).map(PathBuf::from).or(found) {
-                shell.env(name, place);
-            }
-        }
+        shell.envs(toolchains());
         shell
     }
 
@@ -238,6 +242,16 @@ impl Rig {
     pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.file(name)).unwrap_or_default()
     }
+}
+
+/// Variables that name the toolchains of this machine: the home of the test has none.
+pub(crate) fn toolchains() -> Vec<(&'static str, PathBuf)> {
+    let places =
+        [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")].into_iter().filter_map(|(name, place)| {
+            let found = std::env::home_dir().map(|home| home.join(place)).filter(|place| place.is_dir());
+            Some((name, std::env::var_os(name).map(PathBuf::from).or(found)?))
+        });
+    places.collect()
 }
 
 /// An id that differs for different texts.
