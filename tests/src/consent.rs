@@ -52,7 +52,7 @@ fn at_prompt(calls: usize) -> Result<Option<(Stage, Model, Attended)>> {
     let Some(stage) = set else { return Ok(None) };
     let turns: Vec<_> = (0..calls).map(|_| vec![Agent::Claude.shell("touch asked-file")]).collect();
     let model = Model::start(Agent::Claude.api(), vec![Script::main(turns)])?;
-    let attended = Attended::start(&stage, &model, "default")?;
+    let attended = Attended::start(&stage.home, &stage.executable, &model, "default")?;
     Ok(Some((stage, model, attended)))
 }
 

@@ -2,6 +2,7 @@
 //! castellan only like a user: by its binaries, its configuration files and its log.
 
 pub mod agents;
+pub mod attended;
 pub mod consent;
 pub mod control;
 pub mod falco;
@@ -21,7 +22,6 @@ pub mod wait;
 pub mod walks;
 
 mod anthropic;
-mod attended;
 mod chat;
 mod etc;
 mod gemini;

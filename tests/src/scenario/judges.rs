@@ -52,7 +52,7 @@ pub fn check_claudes_judge(is_local: bool, is_attended: bool) -> Result<()> {
     let script = Script::main(calls.map(|command| vec![Claude.shell(command)]));
     let model = Model::start(Claude.api(), vec![script])?;
     if is_attended {
-        let _attended = Attended::start(&stage, &model, "auto")?;
+        let _attended = Attended::start(&stage.home, &stage.executable, &model, "auto")?;
         let ended = || Ok(model.result_of("0-1-0"));
         until(AGENT_LIMIT, ended)?.context("the second call has no result")?;
     } else {
@@ -117,7 +117,7 @@ pub fn check_prompt_hooks() -> Result<()> {
     stage.home.write(&stage.home.workspace().join(".claude/settings.json"), &settings.to_string())?;
     let script = Script::main([vec![Claude.shell("touch asked-file")]]);
     let model = Model::start(Claude.api(), vec![script])?;
-    let mut attended = Attended::start(&stage, &model, "default")?;
+    let mut attended = Attended::start(&stage.home, &stage.executable, &model, "default")?;
     let both = || {
         let asked = requests(&model, "You are evaluating a hook in Claude Code.");
         let events = ["PreToolUse", "PermissionRequest"];

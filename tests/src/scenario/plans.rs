@@ -98,7 +98,7 @@ pub fn check_presented_plan() -> Result<()> {
     let write = Block::call("Write", serde_json::json!({ "file_path": PLAN_FILE, "content": plan }));
     let turns = vec![vec![write], vec![Block::call("ExitPlanMode", serde_json::json!({}))]];
     let model = Model::start(Agent::Claude.api(), vec![Script::main(turns)])?;
-    let _attended = Attended::start(&stage, &model, "plan")?;
+    let _attended = Attended::start(&stage.home, &stage.executable, &model, "plan")?;
     let proposed = until(AGENT_LIMIT, || {
         let status = castellan(&stage, &["plan", "status", "--json"])?;
         let shown: Json = serde_json::from_str(&status.stdout).unwrap_or_default();

@@ -98,7 +98,7 @@ fn at_prompt(judge: &Judge, calls: &[Block]) -> Result<Option<(Stage, Model, Att
     let turns: Vec<Vec<Block>> = calls.iter().map(|call| vec![call.clone()]).collect();
     let model = Model::start(Claude.api(), vec![Script::main(turns)])?;
     stage.home.start_daemon()?;
-    let attended = Attended::start(&stage, &model, "acceptEdits")?;
+    let attended = Attended::start(&stage.home, &stage.executable, &model, "acceptEdits")?;
     Ok(Some((stage, model, attended)))
 }
 

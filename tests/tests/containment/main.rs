@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod agents;
+mod answers;
 mod ecosystems;
 mod rig;
 mod runs;
