@@ -3,6 +3,7 @@
 
 mod agents;
 mod answers;
+mod bypass;
 mod ecosystems;
 mod rig;
 mod runs;
