@@ -5,6 +5,7 @@ mod agents;
 mod answers;
 mod bypass;
 mod ecosystems;
+mod effects;
 mod rig;
 mod runs;
 mod sessions;
