@@ -9,7 +9,7 @@ mod understood;
 use std::io::Write;
 
 use castellan_audit::{CallRecord, FindingRecord};
-use castellan_event::Verdict;
+use castellan_event::{Code, Verdict};
 
 use crate::exit::Exit;
 use crate::global::Global;
@@ -62,9 +62,13 @@ fn deciding(call: &CallRecord) -> impl Iterator<Item = &FindingRecord> {
         .filter(|finding| call.verdict == finding.verdict.as_str() && finding.lifted.is_empty())
 }
 
-/// Returns the findings with a verdict.
+/// Returns the findings with a verdict. An obligation that castellan did not meet also is one without a verdict: it says why the
+/// call does not run in a sandbox, for example.
 fn shown_findings(call: &CallRecord) -> impl Iterator<Item = &FindingRecord> {
-    call.findings.iter().filter(|finding| finding.verdict != Verdict::Defer.as_str())
+    let is_shown = |finding: &&FindingRecord| {
+        finding.verdict != Verdict::Defer.as_str() || finding.code == Code::Unmet.as_str()
+    };
+    call.findings.iter().filter(is_shown)
 }
 
 /// Reports whether the call was asked about or denied.

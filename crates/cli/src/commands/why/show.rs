@@ -135,8 +135,13 @@ fn write_findings(
     }
     let below = INDENT.repeat(2);
     for finding in findings {
-        let (word, style) = (printable(verdict_word(&finding.verdict)), verdict_style(&finding.verdict));
-        writeln!(out, "{INDENT}{style}{word}{style:#}  {}", printable(name(finding)))?;
+        if finding.verdict == Verdict::Defer.as_str() {
+            // The other findings decide, so it has no verdict to show.
+            writeln!(out, "{INDENT}{FAINT}no effect{FAINT:#}  {}", printable(name(finding)))?;
+        } else {
+            let (word, style) = (printable(verdict_word(&finding.verdict)), verdict_style(&finding.verdict));
+            writeln!(out, "{INDENT}{style}{word}{style:#}  {}", printable(name(finding)))?;
+        }
         write_wrapped(out, &finding.message, PLAIN, &below, columns)?;
         if let Some(place) = understood.and_then(|understood| understood.place(finding)) {
             writeln!(out, "{below}{FAINT}{}{FAINT:#}", printable(&place))?;
