@@ -6,6 +6,7 @@ mod answers;
 mod bypass;
 mod ecosystems;
 mod effects;
+mod extremes;
 mod rig;
 mod runs;
 mod sessions;
