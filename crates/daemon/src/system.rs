@@ -15,6 +15,9 @@ use crate::platform::{control_group, peer_of, real_user};
 use crate::process::Process;
 use crate::sight;
 
+/// The beginning of the name of each daemon's unit, and of its control group.
+const UNITS_BEGIN: &[u8] = b"castellan@";
+
 /// Makes this process the daemon of a home of the system, if it is one. The error says why it may not serve it.
 pub(crate) fn begin(home: &Home) -> Result<(), String> {
     let Some(user) = home.system_user() else { return Ok(()) };
@@ -76,32 +79,40 @@ pub(crate) fn is_administrators(user: u32) -> bool {
 /// user. The administrator passes no further check, because root can do everything. A program that the settings start has
 /// the daemon's user too, and decides nothing.
 pub(crate) fn is_administrator(user: u32, process: AgentProcess) -> bool {
-    is_administrators(user) && (user == 0 || is_apart(process))
+    is_administrators(user) && (user == 0 || is_of_root(process))
 }
 
-/// Reports whether another program than this daemon started a process of the daemon's user. The service manager keeps all
-/// that a service starts in the service's control group, which only root can leave. Without such a group the ancestors tell.
-fn is_apart(process: AgentProcess) -> bool {
+/// Reports whether root started a process of the daemon's user, and not a daemon of any guarded user.
+fn is_of_root(process: AgentProcess) -> bool {
     let own = std::process::id();
     let Some(started) = Process::read(own).map(|own| own.started) else { return false };
     let (ours, theirs) = (Ancestors::of(AgentProcess { pid: own, started }), Ancestors::of(process));
     let users: Vec<Option<u32>> = theirs.chain.iter().map(|one| real_user(one.pid)).collect();
-    let groups = [control_group(process.pid), control_group(own)];
+    let groups = control_group(process.pid);
     // None of these processes has ended meanwhile, so no other one had its id.
     if !ours.is_whole || !theirs.is_whole || Ancestors::of(process) != theirs {
         return false;
     }
-    let is_in_another_group = matches!(&groups, [Some(theirs), Some(ours)] if theirs != ours);
     let chain: Vec<(AgentProcess, Option<u32>)> = theirs.chain.into_iter().zip(users).collect();
-    is_in_another_group || leads_to_root(&chain, &ours.chain, rustix::process::geteuid().as_raw())
+    let own_user = rustix::process::geteuid().as_raw();
+    leads_to_root(&chain, &ours.chain, own_user) && !groups.is_some_and(|groups| is_of_a_daemon(&groups))
 }
 
 /// Reports whether root started a process of user `own`, by the processes above it with their users: above those of user
-/// `own` is one of root's that is not above the daemon. An orphan of a program that the daemon started is below a process
-/// above the daemon.
+/// `own` is one of root's that is not above the daemon. An orphan of a program that a daemon started is below a process
+/// above the daemon, which is the service manager's.
 fn leads_to_root(chain: &[(AgentProcess, Option<u32>)], daemon: &[AgentProcess], own: u32) -> bool {
     let mut others = chain.iter().filter(|(process, user)| *user != Some(own) || daemon.contains(process));
     others.next().is_some_and(|(process, user)| *user == Some(0) && !daemon.contains(process))
+}
+
+/// Reports whether a process is in the control group of a daemon of any guarded user, as the kernel lists its groups. The
+/// service manager keeps all that a service starts in the service's group, which only root can leave. Another group alone
+/// proves nothing: the daemons of other guarded users have other groups and the same user.
+fn is_of_a_daemon(groups: &[u8]) -> bool {
+    let paths =
+        groups.split(|byte| *byte == b'\n').filter_map(|line| line.splitn(3, |byte| *byte == b':').nth(2));
+    paths.flat_map(|path| path.split(|byte| *byte == b'/')).any(|name| name.starts_with(UNITS_BEGIN))
 }
 
 /// The terms of a request to a daemon of the system.
@@ -204,9 +215,30 @@ mod tests {
         check(&[(40, own), (30, None), (29, root), (1, root)], false);
         check(&[(40, None), (30, root), (1, root)], false);
         check(&[], false);
+        // A program of the daemon of another guarded user, which has the same user, and such an orphan.
+        check(&[(40, own), (21, own), (5, root), (1, root)], false);
+        check(&[(40, own), (21, own), (1, root)], false);
         // The same number at another time.
         let chain = [(process(40), own), (AgentProcess { pid: 5, started: 9 }, root)];
         assert!(leads_to_root(&chain, &daemon, OWN));
+    }
+
+    #[test]
+    fn a_process_in_the_group_of_any_daemon_is_not_roots() {
+        for (groups, expected) in [
+            ("0::/system.slice/system-castellan.slice/castellan@1000.service\n", true),
+            ("0::/system.slice/system-castellan.slice/castellan@1001.service\n", true),
+            ("0::/system.slice/castellan@1001.service/below\n", true),
+            ("1:name=systemd:/system.slice/castellan@1001.service\n0::/\n", true),
+            ("0::/docker/ab/system.slice/castellan@1001.service\n", true),
+            ("0::/user.slice/user-0.slice/session-3.scope\n", false),
+            ("0::/system.slice/ssh.service\n", false),
+            ("0::/system.slice/not-castellan@1001.service\n", false),
+            ("0::/\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_a_daemon(groups.as_bytes()), expected, "{groups}");
+        }
     }
 
     #[test]

@@ -76,7 +76,9 @@ CapabilityBoundingSet=
 AmbientCapabilities=
 NoNewPrivileges=yes
 ProtectSystem=strict
-ReadWritePaths={SYSTEM_HOMES}/%i {SYSTEM_RUN}/%i
+# The daemons of all guarded users have one user, so each sees only the folders of its own.
+TemporaryFileSystem={SYSTEM_HOMES}:ro,mode=0755 {SYSTEM_RUN}:ro,mode=0755
+BindPaths={SYSTEM_HOMES}/%i {SYSTEM_RUN}/%i
 ProtectHome=yes
 PrivateTmp=yes
 PrivateDevices=yes
@@ -191,6 +193,20 @@ mod tests {
         assert_eq!(files(&programs("/opt/a\nExecStartPre=/bin/sh")), None);
         let odd = files(&programs("/opt/a b/100%")).unwrap();
         assert!(odd[2].text.contains("\nExecStart=\"/opt/a b/100%%/castellan\" daemon --home "), "{odd:?}");
+    }
+
+    #[test]
+    fn the_daemon_of_a_user_sees_no_folder_of_another_ones() {
+        let unit = daemon("/usr/bin/castellan");
+        let setting = |name: &str| {
+            let line = unit.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap();
+            line.split(' ').collect::<Vec<_>>()
+        };
+        for (at, folder) in [SYSTEM_HOMES, SYSTEM_RUN].into_iter().enumerate() {
+            // An empty folder hides all of them, and one of them is put there again.
+            assert_eq!(setting("TemporaryFileSystem")[at], format!("{folder}:ro,mode=0755"));
+            assert_eq!(setting("BindPaths")[at], format!("{folder}/%i"));
+        }
     }
 
     #[test]

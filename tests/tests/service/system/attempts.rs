@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -135,7 +135,8 @@ fn a_hook_accepts_no_answer_of_another_user() -> Result<()> {
     Ok(())
 }
 
-/// A program of the settings, such as that of a review, has the daemon's user, as root's commands have.
+/// A program of the settings, such as that of a review, has the daemon's user, as root's commands have. The daemon of another
+/// guarded user starts such programs, too, in the control group of its own unit.
 #[test]
 fn a_program_of_the_daemons_user_administers_nothing() -> Result<()> {
     let Some(rig) = Rig::installed()? else { return Ok(()) };
@@ -145,23 +146,26 @@ fn a_program_of_the_daemons_user_administers_nothing() -> Result<()> {
     fs::create_dir(&folder)?;
     chown(&folder, Some(DAEMON), Some(DAEMON))?;
     let said = folder.join("said");
+    let group = Group::of_unit(&format!("castellan@{TWO}.service"));
     // It waits until it has lost the program that started it, as a program of the daemon can.
     let script = "cd $1; while [ $(cut -d' ' -f4 /proc/$$/stat) = $2 ]; do sleep 0.01; done
                   $3 --home $4 $5 >new 2>&1; echo code $? >>new; mv new said";
-    for words in ["status", "mode monitor", "pause 10m", "pending", "halt"] {
+    let groups = [Path::new("/dev/null")].into_iter().chain(group.iter().map(Group::members));
+    for (group, words) in groups.flat_map(|group| WORDS.map(|words| (group, words))) {
         let text = format!(
-            "setsid setpriv --reuid {DAEMON} --regid {DAEMON} --clear-groups --no-new-privs \
+            "echo $$ >\"$5\"
+             setsid setpriv --reuid {DAEMON} --regid {DAEMON} --clear-groups --no-new-privs \
              sh -c \"$1\" orphan \"$2\" $$ \"$3\" {home} \"$4\" &",
         );
         let mut command = rig.machine.home.command(Path::new("sh"));
-        command.args(["-c", &text, "sh", script]).arg(&folder).args([&own, words]);
+        command.args(["-c", &text, "sh", script]).arg(&folder).args([&own, words]).arg(group);
         let starting = Running::start(&mut command)?;
         let told = || Ok(fs::read_to_string(&said).ok());
         let told = wait::until(rig::LIMIT, told)?.context("nothing is said")?;
         ensure!(starting.finish(rig::LIMIT)?.code == Some(0));
         fs::remove_file(&said)?;
-        ensure!(told.contains("only root's own commands administer castellan"), "{words}: {told}");
-        ensure!(!told.contains("code 0"), "{words}: {told}");
+        ensure!(told.contains("only root's own commands administer castellan"), "{group:?} {words}: {told}");
+        ensure!(!told.contains("code 0"), "{group:?} {words}: {told}");
     }
     let status = rig.status(ONE)?;
     assert_eq!(
@@ -170,6 +174,47 @@ fn a_program_of_the_daemons_user_administers_nothing() -> Result<()> {
         "{status:#}"
     );
     Ok(())
+}
+
+/// Requests that only an administrator may make to the daemon of another user.
+const WORDS: [&str; 5] = ["status", "mode monitor", "pause 10m", "pending", "halt"];
+
+/// A control group with the name of a unit. Dropping it removes it.
+struct Group {
+    members: PathBuf,
+}
+
+impl Group {
+    /// Makes the group. `None`, after a warning, if this machine's control groups cannot be written.
+    fn of_unit(unit: &str) -> Option<Group> {
+        let trees = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(Path::new);
+        let tree = trees.into_iter().find(|tree| tree.join("cgroup.procs").exists());
+        let folder = tree?.join(format!("castellan-test-{}", std::process::id())).join(unit);
+        match fs::create_dir_all(&folder) {
+            Ok(()) => Some(Group { members: folder.join("cgroup.procs") }),
+            Err(error) => {
+                eprintln!(
+                    "no process of the test is in the group of a unit: `{}`: {error}",
+                    folder.display()
+                );
+                None
+            }
+        }
+    }
+
+    fn members(&self) -> &Path {
+        &self.members
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let Some(folder) = self.members.parent() else { return };
+        // The last member may not have ended yet.
+        let is_removed = || Ok(fs::remove_dir(folder).is_ok().then_some(()));
+        let _left = wait::until(rig::LIMIT, is_removed);
+        let _not_empty = folder.parent().map(fs::remove_dir);
+    }
 }
 
 /// Both sockets are open to other users, because the daemon checks who connects.
