@@ -19,7 +19,7 @@ use crate::edit::SettingsFile;
 use crate::output::message;
 use crate::registration::{Registration, home_beside, hooks};
 
-pub(crate) use fault::Fault;
+pub(crate) use fault::{Fault, Place};
 pub(crate) use plugin::OfPlugin;
 
 /// The protection of one agent in the current directory.
@@ -58,10 +58,14 @@ impl Guard {
         let start = AgentStart { dir, cwd, arguments: Some(Vec::new()), off_variable: None };
         let settings = HookSettings::of(agent, start, &own_paths(layout));
         let mut faults = Vec::new();
-        let for_machine = machine(agent, &settings, &mut faults);
+        let place = match layout.home().system_user() {
+            Some(_) => Place::System,
+            None => Place::Machine,
+        };
+        let for_machine = machine(agent, place, &settings, &mut faults);
         let of_machine = Registration::of_machine(agent).filter(|_| for_machine);
         let machine_hooks = of_machine.map(|registration| registration.hooks()).unwrap_or_default();
-        faults.extend(machine_hooks.iter().filter_map(|hook| elsewhere(hook, layout)));
+        faults.extend(machine_hooks.iter().filter_map(|hook| elsewhere(agent, place, hook, layout)));
         let is_by_machine = for_machine && !faults.iter().any(Fault::is_gap);
         let found = match inspected(agent, &files.settings) {
             Ok(found) => found,
@@ -117,7 +121,7 @@ impl Guard {
     /// Fails if a hook of the agent is another program, or asks another home: then somebody else judges its calls. An earlier
     /// program of this user may have written such a hook.
     pub(crate) fn require_own(&self) -> anyhow::Result<()> {
-        let is_other = |fault: &&Fault| matches!(fault, Fault::OtherProgram(..) | Fault::OtherHome(_));
+        let is_other = |fault: &&Fault| matches!(fault, Fault::OtherProgram(..) | Fault::OtherHome(..));
         match self.faults.iter().find(is_other) {
             None => Ok(()),
             Some(fault) => bail!("{}: {}: {}", self.agent.title(), fault.what(), fault.remedy()),
@@ -147,7 +151,7 @@ impl Guard {
 }
 
 /// Reports whether the machine's settings register castellan's hooks so that nobody can disable them.
-fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> bool {
+fn machine(agent: AgentId, place: Place, settings: &HookSettings, faults: &mut Vec<Fault>) -> bool {
     let Some(registration) = Registration::of_machine(agent) else { return false };
     let file = registration.file.clone();
     match registration.is_present() {
@@ -169,18 +173,18 @@ fn machine(agent: AgentId, settings: &HookSettings, faults: &mut Vec<Fault>) -> 
         return false;
     }
     let of_programs: Vec<Fault> =
-        programs.filter_map(|program| of_program(agent, program, settings)).collect();
+        programs.filter_map(|program| of_program(agent, place, program, settings)).collect();
     let is_whole = of_programs.is_empty();
     faults.extend(of_programs);
     is_whole
 }
 
 /// Returns a fault if the program of a hook is missing, or is not castellan's own.
-fn of_program(agent: AgentId, program: &str, settings: &HookSettings) -> Option<Fault> {
+fn of_program(agent: AgentId, place: Place, program: &str, settings: &HookSettings) -> Option<Fault> {
     if !is_executable(Path::new(program)) {
-        return Some(Fault::NoProgram(agent, program.to_owned()));
+        return Some(Fault::NoProgram(agent, place, program.to_owned()));
     }
-    (!settings.is_own_program(program)).then(|| Fault::OtherProgram(agent, program.to_owned()))
+    (!settings.is_own_program(program)).then(|| Fault::OtherProgram(agent, place, program.to_owned()))
 }
 
 fn inspected(agent: AgentId, file: &Path) -> Result<Inspection, String> {
@@ -201,8 +205,8 @@ fn of_user(files: &AgentFiles, found: &Inspection, settings: &HookSettings, layo
         faults.push(Fault::Changed(agent, changed));
     }
     for hook in hooks(found) {
-        faults.extend(elsewhere(&hook, layout));
-        faults.extend(of_program(agent, &hook.program, settings));
+        faults.extend(elsewhere(agent, Place::User, &hook, layout));
+        faults.extend(of_program(agent, Place::User, &hook.program, settings));
     }
     faults.extend(found.ignored.clone().map(|why| Fault::Unread(files.settings.clone(), why)));
     if needs_trust(agent) {
@@ -212,11 +216,11 @@ fn of_user(files: &AgentFiles, found: &Inspection, settings: &HookSettings, layo
 }
 
 /// Returns a fault if the hook asks the daemon of another home, or no daemon.
-fn elsewhere(hook: &HookCommand, layout: &Layout) -> Option<Fault> {
+fn elsewhere(agent: AgentId, place: Place, hook: &HookCommand, layout: &Layout) -> Option<Fault> {
     match home_beside(hook, layout.home()) {
         None => Some(Fault::NoHome),
         Some(home) if home == *layout.home() => None,
-        Some(home) => Some(Fault::OtherHome(home.dir().display().to_string())),
+        Some(home) => Some(Fault::OtherHome(agent, place, home.dir().display().to_string())),
     }
 }
 

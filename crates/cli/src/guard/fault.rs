@@ -8,7 +8,34 @@ use castellan_agents::{
 };
 use castellan_wire::USER_FILES;
 
-use crate::output::printable;
+use crate::output::{printable, quoted};
+
+/// The settings that register a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The user's own.
+    User,
+    /// The machine's.
+    Machine,
+    /// The machine's, where the user is guarded by a daemon of the system.
+    System,
+    /// Those of castellan's own plugin.
+    Plugin,
+}
+
+impl Place {
+    /// Returns the command that registers castellan's own hook there, or that makes an end of a hook there.
+    fn remedy(self, agent: AgentId) -> String {
+        let word = agent.word();
+        let install = format!("castellan install {word}");
+        match (self, uninstall_own_plugin(agent)) {
+            (Place::Machine, _) => format!("sudo castellan install --managed {word}"),
+            (Place::System, _) => format!("sudo castellan install --system --user USER {word}"),
+            (Place::Plugin, Some(uninstall)) => format!("{uninstall}, then {install}"),
+            (Place::User, _) | (Place::Plugin, None) => install,
+        }
+    }
+}
 
 /// A fault in the protection of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +53,11 @@ pub(crate) enum Fault {
     /// The hooks for these events differ from those that castellan writes.
     Changed(AgentId, Vec<String>),
     /// The hook's program is not executable.
-    NoProgram(AgentId, String),
+    NoProgram(AgentId, Place, String),
     /// The hook's program is neither the hook of this castellan nor a copy of it.
-    OtherProgram(AgentId, String),
+    OtherProgram(AgentId, Place, String),
     /// The hook belongs to another home.
-    OtherHome(String),
+    OtherHome(AgentId, Place, String),
     /// The hook finds no home of this user and denies every call.
     NoHome,
     /// A setting in this file disables all hooks.
@@ -49,7 +76,7 @@ impl Fault {
             | Fault::Unread(..)
             | Fault::NoProgram(..)
             | Fault::OtherProgram(..)
-            | Fault::OtherHome(_)
+            | Fault::OtherHome(..)
             | Fault::SwitchedOff(..) => true,
             Fault::Missing(agent, events) => events.contains(&question_event(*agent)),
             Fault::Changed(agent, events) | Fault::Distrusted(agent, _, events) => {
@@ -72,11 +99,14 @@ impl Fault {
             Fault::Unread(file, why) => format!("{} is not read: {why}", file.display()),
             Fault::Missing(_, events) => format!("no hook for {}", events.join(", ")),
             Fault::Changed(_, events) => format!("the hook for {} was changed", events.join(", ")),
-            Fault::NoProgram(_, program) => format!("`{program}` is missing or not executable"),
-            Fault::OtherProgram(_, program) => {
+            Fault::NoProgram(.., program) => format!("`{}` is missing or not executable", printable(program)),
+            Fault::OtherProgram(.., program) => {
                 format!("`{}` is not the hook of this castellan", printable(program))
             }
-            Fault::OtherHome(home) => format!("its calls go to another home, {home}"),
+            // Whoever can write the settings has chosen this text, and a person may paste it.
+            Fault::OtherHome(.., home) => {
+                format!("its calls go to another home, {}", quoted(&printable(home)))
+            }
             Fault::NoHome => {
                 let files = USER_FILES.join("` and `");
                 format!("its calls are denied: `{files}` name no home directory for this user")
@@ -95,20 +125,18 @@ impl Fault {
         }
     }
 
+    /// Returns what to do. No text of the settings is in it, and no command asks or reads another home.
     pub(crate) fn remedy(&self) -> String {
         match self {
-            Fault::PluginUnseen(agent, _) => match uninstall_own_plugin(*agent) {
-                Some(uninstall) => format!("{uninstall}, then castellan install {}", agent.word()),
-                None => format!("castellan install {}", agent.word()),
-            },
-            Fault::NotRegistered(agent)
-            | Fault::Missing(agent, _)
-            | Fault::Changed(agent, _)
-            | Fault::NoProgram(agent, _)
-            | Fault::OtherProgram(agent, _) => format!("castellan install {}", agent.word()),
+            Fault::PluginUnseen(agent, _) => Place::Plugin.remedy(*agent),
+            Fault::NotRegistered(agent) | Fault::Missing(agent, _) | Fault::Changed(agent, _) => {
+                Place::User.remedy(*agent)
+            }
+            Fault::NoProgram(agent, place, _)
+            | Fault::OtherProgram(agent, place, _)
+            | Fault::OtherHome(agent, place, _) => place.remedy(*agent),
             Fault::Unreadable(..) => "mend the file, then castellan install".to_owned(),
             Fault::Unread(..) => "mend the file".to_owned(),
-            Fault::OtherHome(home) => format!("castellan --home {home} doctor"),
             Fault::NoHome => "as root: `getent passwd USER >> /etc/castellan/passwd`".to_owned(),
             Fault::SwitchedOff(agent, ..) => match switch_family(*agent) {
                 SwitchFamily::Feature => "set `hooks = true` in `[features]`".to_owned(),
@@ -122,6 +150,48 @@ impl Fault {
                 format!("start {}, open /hooks, switch it on", agent.word())
             }
             Fault::Distrusted(agent, ..) => format!("start {}, open /hooks, trust castellan's", agent.word()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_of_another_hook_is_that_of_its_settings() {
+        let claude = AgentId::CLAUDE;
+        for (place, expected) in [
+            (Place::User, "castellan install claude"),
+            (Place::Machine, "sudo castellan install --managed claude"),
+            (Place::System, "sudo castellan install --system --user USER claude"),
+            (Place::Plugin, "claude plugin uninstall castellan@castellan, then castellan install claude"),
+        ] {
+            for fault in [
+                Fault::NoProgram(claude, place, "/x".to_owned()),
+                Fault::OtherProgram(claude, place, "/x".to_owned()),
+                Fault::OtherHome(claude, place, "/x".to_owned()),
+            ] {
+                assert_eq!(fault.remedy(), expected, "{fault:?}");
+            }
+        }
+    }
+
+    /// An agent's code can write the user's settings, and a person pastes what doctor says.
+    #[test]
+    fn no_text_of_the_settings_is_in_a_remedy_or_runs_when_pasted() {
+        let hostile = "/x$(touch made)`id`; rm 'a'\u{1b}[2J";
+        for place in [Place::User, Place::Machine, Place::System, Place::Plugin] {
+            for fault in [
+                Fault::NoProgram(AgentId::CODEX, place, hostile.to_owned()),
+                Fault::OtherProgram(AgentId::CODEX, place, hostile.to_owned()),
+                Fault::OtherHome(AgentId::CODEX, place, hostile.to_owned()),
+            ] {
+                assert!(!fault.remedy().contains("/x"), "{}", fault.remedy());
+                assert!(!fault.what().contains('\u{1b}'), "{}", fault.what());
+            }
+            let other = Fault::OtherHome(AgentId::CODEX, place, "/x$(id) y".to_owned());
+            assert_eq!(other.what(), "its calls go to another home, '/x$(id) y'");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use castellan_agents::{AgentId, HookCommand, uninstall_own_plugin};
 use castellan_daemon::{HookSettings, Layout};
 
-use super::{Fault, elsewhere, of_program};
+use super::{Fault, Place, elsewhere, of_program};
 
 /// The question hook of castellan's own plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl OfPlugin {
 
     /// Returns the faults of the hook.
     pub(super) fn faults(&self, agent: AgentId, settings: &HookSettings, layout: &Layout) -> Vec<Fault> {
-        let program = of_program(agent, &self.hook.program, settings);
-        elsewhere(&self.hook, layout).into_iter().chain(program).collect()
+        let program = of_program(agent, Place::Plugin, &self.hook.program, settings);
+        elsewhere(agent, Place::Plugin, &self.hook, layout).into_iter().chain(program).collect()
     }
 
     /// Says that the plugin stays, for `castellan uninstall`.

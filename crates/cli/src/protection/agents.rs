@@ -55,7 +55,7 @@ fn check(title: &str, fault: &Fault) -> Check {
         | Fault::Changed(..)
         | Fault::NoProgram(..)
         | Fault::OtherProgram(..)
-        | Fault::OtherHome(_)
+        | Fault::OtherHome(..)
         | Fault::NoHome
         | Fault::SwitchedOff(..)
         | Fault::Distrusted(..) => Check::bad(title, fault.what(), fault.remedy()),

@@ -161,5 +161,13 @@ fn hooks_of_the_machine_that_are_not_castellans_or_ask_another_home_guard_nobody
         let (code, found) = claude(&home);
         assert_eq!((code, &found["guarded"]), (Some(1), &json!(false)), "{found}");
         assert!(found["not_run"].to_string().contains(part), "{part}: {found}");
+        // The user's settings are sound: another registration there would not mend it.
+        let doctor = home.run_as_root(&["doctor"]).unwrap().stdout;
+        assert!(doctor.contains("sudo castellan install --managed claude"), "{part}: {doctor}");
+        let mut remedies = doctor.lines().filter(|line| line.trim_start().starts_with('→'));
+        assert!(!remedies.any(|line| line.contains("--home")), "{part}: {doctor}");
+        // No test call goes to another program or home.
+        assert!(!doctor.contains("Claude Code  a test call"), "{part}: {doctor}");
+        assert!(!home.path("other").exists(), "{part}: doctor has made another home");
     }
 }

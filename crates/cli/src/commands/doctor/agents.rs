@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use castellan_agents::{AgentId, Foreign, can_keep_hooks_on, machine_family, uninstall_own_plugin};
+use castellan_agents::{
+    AgentId, Foreign, HookCommand, can_keep_hooks_on, machine_family, uninstall_own_plugin,
+};
 use castellan_daemon::Layout;
 
 use super::canary;
@@ -10,6 +12,7 @@ use crate::agent_files::is_executable;
 use crate::check::Check;
 use crate::guard::{Fault, Guard, OfPlugin};
 use crate::output::printable;
+use crate::registration::home_beside;
 
 /// Returns the checks of an agent after those of its registration, which [`Protection`] has.
 ///
@@ -32,10 +35,14 @@ pub(super) fn checks(guard: &Guard, layout: &Layout, trusted_hooks: &[String]) -
     // The daemon of the system answers only the hooks of the user whom it guards.
     let own = rustix::process::geteuid().as_raw();
     let is_guarded = layout.home().system_user().is_none_or(|user| user == own);
-    // No test call goes through a program that only has the name.
-    let is_other = |program: &str| guard.faults.contains(&Fault::OtherProgram(agent, program.to_owned()));
+    // No test call goes through a program that only has the name, or to another home.
+    let is_of =
+        |fault: &Fault, program: &str| matches!(fault, Fault::OtherProgram(.., other) if other == program);
+    let is_other = |program: &str| guard.faults.iter().any(|fault| is_of(fault, program));
     let is_own = |program: &str| is_executable(Path::new(program)) && !is_other(program);
-    if let Some(hook) = hook.filter(|hook| is_guarded && is_own(&hook.program)) {
+    let is_here =
+        |hook: &HookCommand| home_beside(hook, layout.home()).is_none_or(|home| home == *layout.home());
+    if let Some(hook) = hook.filter(|hook| is_guarded && is_own(&hook.program) && is_here(hook)) {
         checks.push(canary::send(agent, hook));
     }
     checks
