@@ -167,6 +167,29 @@ fn whatever_loosens_needs_a_person() {
     }
 }
 
+/// A person who has forgotten the PIN asks root, who does not know it either.
+#[test]
+fn the_administrator_sets_a_pin_without_the_old_one() {
+    let root = tempfile::tempdir().unwrap();
+    let own = rustix::process::geteuid().as_raw();
+    let layout = Layout::read(&root.path().join("home")).unwrap();
+    let layout = layout.with_organisation(&root.path().join("organisation"), own);
+    layout.create().unwrap();
+    let server = serve(&layout);
+    let known = Known::default();
+    let administrator =
+        Peer { pid: NOBODY.0, started: NOBODY.1, uid: own, is_administrator: true, known: &known };
+    let set = |new: &str, peer| server.carry_out(&ControlRequest::SetPin { new: new.to_owned() }, peer);
+    for pin in ["first-4711", "second-0815"] {
+        assert_eq!(set(pin, administrator), Ok(ControlResponse::Done), "{pin}");
+        assert_eq!(server.secrets.check_pin(pin, wall()), Ok(()), "{pin}");
+    }
+    // Nobody else does.
+    let other = Peer { is_administrator: false, ..administrator };
+    assert!(matches!(set("third-1234", other), Err(ControlResponse::Refused(_))));
+    assert_eq!(server.secrets.check_pin("second-0815", wall()), Ok(()));
+}
+
 /// Only the process of the connection that registered a run adds notes, so no agent writes about another's session.
 #[test]
 fn only_a_run_records_notes_about_itself() {
