@@ -9,10 +9,35 @@ use anyhow::{Context, Result, ensure};
 use castellan_tests::machine::{ONE, TWO};
 use castellan_tests::process::Running;
 use castellan_tests::wait;
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::check_failed;
 use super::rig::{self, DAEMON, Rig};
+
+/// Attaches to a process, or to a child of its own for 0. Exit code: 0 if it attached, else 40 and the kernel's error number.
+const ATTACH: &str = "import ctypes, os, signal, sys
+pid = int(sys.argv[1])
+own = not pid and os.fork()
+if not pid and not own: signal.pause()
+c = ctypes.CDLL(None, use_errno=True)
+c.ptrace.argtypes = [ctypes.c_long] * 4
+c.ptrace.restype = ctypes.c_long
+PTRACE_SEIZE = 0x4206
+failed = c.ptrace(PTRACE_SEIZE, pid or own, 0, 0)
+code = 40 + ctypes.get_errno() if failed else 0
+if own: os.kill(own, signal.SIGKILL)
+sys.exit(code)";
+
+/// Checks that the kernel refuses code of a user to attach to a process, and that the code can attach at all.
+pub(super) fn check_not_attached(rig: &Rig, user: u32, pid: Pid) -> Result<()> {
+    const REFUSED: i32 = 40 + 1; // EPERM
+    for (pid, expected) in [(0, 0), (pid.as_raw_nonzero().get(), REFUSED)] {
+        let words = ["python3", "-c", ATTACH, &pid.to_string()].map(str::to_owned);
+        let done = rig.machine.run_as(user, &words, "")?;
+        ensure!(done.code == Some(expected), "{pid}: {done:?}");
+    }
+    Ok(())
+}
 
 #[test]
 fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
@@ -51,15 +76,23 @@ fn an_agents_code_cannot_end_the_daemon_or_take_its_place() -> Result<()> {
     ] {
         check_failed(&text, &rig.code(ONE, &text)?)?;
     }
-    // A person of this user neither.
-    for words in [
-        &["mode", "monitor"][..],
-        &["profile", "autonomous"],
-        &["pause", "10m"],
-        &["config", "set", "default", "allow", "--yes"],
+    check_not_attached(&rig, ONE, pid)?;
+    // A person of this user neither. The record has each attempt.
+    for (words, action) in [
+        (&["mode", "monitor"][..], "mode"),
+        (&["profile", "autonomous"], "switch"),
+        (&["pause", "10m"], "pause"),
+        (&["config", "set", "default", "allow", "--yes"], "switch"),
     ] {
+        let refused = || -> Result<usize> {
+            let records = rig.records(ONE)?;
+            let refused = records.iter().map(|record| &record["control"]);
+            Ok(refused.filter(|one| one["action"] == action && one["accepted"] == false).count())
+        };
+        let before = refused()?;
         let done = rig.person(ONE, words)?;
         ensure!(done.code.is_some_and(|code| code != 0), "{words:?}: {done:?}");
+        ensure!(refused()? > before, "{words:?}: it is not recorded: {done:?}");
     }
     assert_eq!(rig.daemon_pid(ONE)?, pid);
     assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");

@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 use castellan_tests::machine::{ONE, TWO};
 use rustix::process::{Signal, kill_process};
 
+use super::attempts::check_not_attached;
 use super::check_failed;
 use super::rig::{DAEMON, Rig};
 
@@ -55,6 +56,7 @@ fn without_the_reader_each_call_is_denied_and_no_hook_starts_it() -> Result<()> 
     ] {
         check_failed(&text, &rig.code(ONE, &text)?)?;
     }
+    check_not_attached(&rig, ONE, rig.reader_pid(ONE)?)?;
     let killed = rig.code(ONE, &format!("kill -9 {number}"))?;
     ensure!(killed.code == Some(0), "{killed:?}");
     rig.end_reader(ONE);
