@@ -1,5 +1,5 @@
 //! `castellan uninstall`: undoes an install, which requires a person. Settings files get their original bytes back.
-//! Files written by a person remain, except with `--purge`. A dry run only prints the changes and needs no person.
+//! Configuration, rules, state and log remain, except with `--purge`, which can leave some of them. A dry run only prints the changes and needs no person.
 
 mod system;
 
@@ -37,9 +37,17 @@ pub(crate) struct Options {
     #[arg(long)]
     launchers: bool,
 
-    /// Also delete configuration, rules and log
+    /// Also delete configuration, rules, state and log, which stay without this option
     #[arg(long, conflicts_with_all = ["agents", "managed", "launchers"])]
     purge: bool,
+
+    /// With `--purge`: keep configuration and rules
+    #[arg(long, requires = "purge", conflicts_with = "system")]
+    keep_rules: bool,
+
+    /// With `--purge`: keep the log
+    #[arg(long, requires = "purge", conflicts_with = "system")]
+    keep_log: bool,
 
     /// Only print the changes
     #[arg(long)]
@@ -162,7 +170,7 @@ fn stop(layout: &Layout, options: &Options, undone: &mut Undone) -> anyhow::Resu
         undone.rows.extend(removed.iter().map(row));
     }
     if options.purge {
-        let paths = own_paths(layout);
+        let paths = own_paths(layout, options);
         if !options.dry_run {
             purge(layout, &paths)?;
         }
@@ -206,19 +214,22 @@ fn registrations(options: &Options) -> anyhow::Result<Vec<Registration>> {
     agents(options).into_iter().map(user).collect()
 }
 
-/// Returns castellan's own files and directories that exist, by name.
-fn own_paths(layout: &Layout) -> Vec<PathBuf> {
-    let (config, home) = (layout.config(), layout.home());
-    let mut paths = vec![
-        config.join("rules"),
-        layout.log(),
-        layout.applied(),
-        layout.projects(),
-        layout.checkpoints(),
-        home.run(),
-    ];
-    paths.extend([layout.config_file(), Layout::file(home.dir())]);
+/// Returns castellan's own files and directories that exist, by name, without those that the options keep.
+fn own_paths(layout: &Layout, options: &Options) -> Vec<PathBuf> {
+    let home = layout.home();
+    let mut paths = vec![layout.projects(), layout.checkpoints(), home.run()];
     paths.extend(layout.kept_state());
+    // Without the rules in force, a next installation would deny each call until `castellan apply`.
+    if !options.keep_rules {
+        paths.extend([layout.config().join("rules"), layout.config_file(), layout.applied()]);
+    }
+    if !options.keep_log {
+        paths.push(layout.log());
+    }
+    // It has the versions of the formats of what stays.
+    if !options.keep_rules && !options.keep_log {
+        paths.push(Layout::file(home.dir()));
+    }
     paths.retain(|path| path.exists());
     paths
 }
@@ -274,6 +285,13 @@ fn left(layout: &Layout, options: &Options, registrations: &[Registration]) -> V
         for file in layout.kept_state() {
             add("state", file, "castellan uninstall --purge");
         }
+    }
+    if options.keep_rules {
+        add("configuration, rules", layout.config().to_owned(), "castellan install uses it again");
+        add("rules in force", layout.applied(), "castellan install uses it again");
+    }
+    if options.keep_log {
+        add("log", layout.log(), "castellan install goes on with it");
     }
     for registration in registrations {
         for backup in backups(&registration.file) {

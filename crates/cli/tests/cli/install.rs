@@ -83,6 +83,54 @@ fn files_that_install_made_are_deleted() {
     }
 }
 
+/// What `--keep-rules` and `--keep-log` do not name goes with `--purge`.
+#[test]
+fn a_purge_keeps_what_its_options_name_and_nothing_else() {
+    const RULE: &str = ".config/castellan/rules/user/mine.yaml";
+    const LOG: &str = ".local/state/castellan/log";
+    const ALL: [&str; 6] = [
+        RULE,
+        ".config/castellan/config.toml",
+        ".local/state/castellan/last-good",
+        LOG,
+        ".local/state/castellan/journal",
+        ".local/share/castellan/run",
+    ];
+    for (options, kept) in [
+        (&["--keep-rules"][..], &ALL[..3]),
+        (&["--keep-log"], &ALL[3..4]),
+        (&["--keep-rules", "--keep-log"], &ALL[..4]),
+    ] {
+        let home = Home::new();
+        home.run_ok(&["install", "claude"]);
+        home.write(&format!("user/{RULE}"), "- required_engine_version: 1\n");
+        for path in ALL {
+            assert!(home.user().join(path).exists(), "{path}");
+        }
+        let words = [&["uninstall", "--purge"], options].concat();
+        let dry = home.run_ok(&[&words[..], &["--dry-run"]].concat());
+        let Some(done) = person(&home, &words) else { return };
+        for path in ALL {
+            assert_eq!(home.user().join(path).exists(), kept.contains(&path), "{options:?} {path}");
+        }
+        // The kept ones are named, and the dry run says the same.
+        for text in [&dry, &done.stdout] {
+            let left = text.split_once("left in place:").unwrap().1;
+            assert_eq!(left.contains("configuration, rules"), kept.contains(&RULE), "{text}");
+            assert_eq!(left.contains("log "), kept.contains(&LOG), "{text}");
+        }
+        // A next installation goes on with the rules in force. The user's rule is not applied yet, as before.
+        let next = home.run(&["install", "claude"]);
+        let waits = kept.contains(&RULE).then_some("error: edited files wait until somebody looks");
+        assert_eq!(next.code, Some(if waits.is_some() { 6 } else { 0 }), "{next:?}");
+        assert!(next.stderr.starts_with(waits.unwrap_or_default()), "{next:?}");
+    }
+    let home = Home::new();
+    for option in ["--keep-rules", "--keep-log"] {
+        assert_eq!(home.run(&["uninstall", option]).code, Some(2), "without --purge nothing is deleted");
+    }
+}
+
 #[test]
 fn uninstall_says_what_is_left() {
     let home = Home::new();
