@@ -464,6 +464,10 @@ pub(crate) const PROCESS_PATHS_MAX: usize = 512;
 #[cfg(target_os = "linux")]
 pub(crate) const MOUNTS_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Reads of two mount tables until they are the same: a container engine mounts some times a second at most.
+#[cfg(target_os = "linux")]
+pub(crate) const MOUNTS_READS_MAX: usize = 3;
+
 /// Records between two that contain the full start data of a process: this costs a few bytes per record.
 pub(crate) const FULL_TEXT_EVERY: u32 = 256;
 

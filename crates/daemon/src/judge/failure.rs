@@ -46,8 +46,8 @@ impl Failure {
 
     /// The daemon would judge other files than those of the agent.
     pub(super) fn elsewhere() -> Failure {
-        let why = "its process has another pid namespace or another root directory than the daemon, as in a container: \
-                   install castellan inside it (see docs/where-agents-run.md)";
+        let why = "its process has another pid namespace, another root directory or other mounts than the daemon, as in a \
+                   container: install castellan inside it (see docs/where-agents-run.md)";
         let what = "the agent runs in a container, and castellan outside of it";
         Failure { code: "namespace", what, request: TELL, why: why.to_owned() }
     }

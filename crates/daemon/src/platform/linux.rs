@@ -17,6 +17,7 @@ use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_dumpable_behavior,
 };
 
+use self::mounts::sees_own_mounts;
 pub(crate) use self::mounts::{network_mounts, remote_system_of};
 use super::{Account, Peer, Process, State};
 use crate::limits::{ENVIRONMENT_BYTES_MAX, USER_DATABASE_BYTES_MAX};
@@ -149,11 +150,11 @@ pub(crate) fn sees_own_files(pid: u32) -> bool {
     root(Path::new(&format!("/proc/{pid}/root/."))) == root(Path::new("/"))
 }
 
-/// Reports whether a process has the same pid namespace and the same root directory as this one, so that process ids and
+/// Reports whether a process has the same pid namespace, root directory and mounts as this one, so that process ids and
 /// paths mean the same to both. Namespaces that this kernel does not show are the same.
 pub(crate) fn shares_namespaces(pid: u32) -> bool {
     let namespace = |of: &str| sight::read_link(format!("/proc/{of}/ns/pid")).ok();
-    namespace(&pid.to_string()) == namespace("self") && sees_own_files(pid)
+    namespace(&pid.to_string()) == namespace("self") && sees_own_files(pid) && sees_own_mounts(pid)
 }
 
 /// Returns the working directory of a process.

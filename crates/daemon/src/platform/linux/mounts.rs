@@ -1,5 +1,6 @@
-//! Mounts of other machines' file systems, from the kernel's mount table.
+//! The kernel's mount table: mounts of other machines' file systems, and processes that see other mounts than the daemon.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::limits::MOUNTS_BYTES_MAX;
+use crate::limits::{MOUNTS_BYTES_MAX, MOUNTS_READS_MAX};
 use crate::platform::file_systems::{FUSE_NUMBER, is_remote, remote_by_number};
 use crate::sight::{of_system, open_to_read, read_link};
 use castellan_files::{Links, at_most};
@@ -26,6 +27,40 @@ pub(crate) fn network_mounts(pid: u32) -> Option<Vec<String>> {
         *own = Own::read("/proc/self/mountinfo");
     }
     own.as_ref().map(|own| own.network.clone())
+}
+
+/// Reports whether a process sees the same mounts as this one, or as the guarded user's reader: then paths lead both to the
+/// same files. Another mount namespace with the same mounts is the same.
+pub(crate) fn sees_own_mounts(pid: u32) -> bool {
+    let process = pid.to_string();
+    let namespace = |of: &str| read_link(format!("/proc/{of}/ns/mnt")).ok();
+    if namespace(&process) == namespace("self") {
+        return true;
+    }
+    let table = |of: &str| of_system(&format!("/proc/{of}/mountinfo"), MOUNTS_BYTES_MAX);
+    // Something may be mounted in both between the two reads.
+    (0..MOUNTS_READS_MAX).any(|_| match (table(&process), table("self")) {
+        (Some(theirs), Some(ours)) => views(&theirs) == views(&ours),
+        (None, _) | (_, None) => false,
+    })
+}
+
+/// Returns each mount with its device, its root and its point, and those of the mount below it, sorted. The kernel lists two
+/// equal views in different orders and with other numbers. Options such as `ro` change no contents.
+fn views(mountinfo: &[u8]) -> Vec<[String; 2]> {
+    let mountinfo = String::from_utf8_lossy(mountinfo);
+    let mounts: HashMap<&str, (&str, String)> = mountinfo
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split(' ');
+            let (id, parent) = (fields.next()?, fields.next()?);
+            Some((id, (parent, fields.take(3).collect::<Vec<_>>().join(" "))))
+        })
+        .collect();
+    let below = |parent: &&str| mounts.get(*parent).map(|(_, place)| place.clone()).unwrap_or_default();
+    let mut views: Vec<_> = mounts.values().map(|(parent, place)| [place.clone(), below(parent)]).collect();
+    views.sort_unstable();
+    views
 }
 
 /// The mounts of this process, or of the guarded user's reader, shared by processes with the same view. The table is the slowest part of reading a process.
@@ -123,6 +158,37 @@ mod tests {
         assert!(!own.is_current());
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn equal_views_are_the_same_in_any_order_and_others_are_not() {
+        const OURS: &str = "\
+22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw
+24 22 0:22 / /proc rw,nosuid - proc proc rw
+30 22 0:40 / /tmp rw - tmpfs tmpfs rw
+";
+        let same = "\
+830 822 0:40 / /tmp rw,relatime - tmpfs tmpfs rw
+822 801 259:2 / / ro,relatime - ext4 /dev/nvme0n1p2 rw
+824 822 0:22 / /proc rw master:9 - proc proc rw
+";
+        assert_eq!(views(OURS.as_bytes()), views(same.as_bytes()));
+        for (what, theirs) in [
+            ("another file system", OURS.replace("0:40", "0:41")),
+            ("another folder", OURS.replace("0:40 /", "0:40 /mine")),
+            ("at another place", OURS.replace("/tmp", "/srv")),
+            (
+                "one more",
+                format!("{OURS}31 22 259:2 /home/u/evil /home/u/project rw - ext4 /dev/nvme0n1p2 rw\n"),
+            ),
+            ("one less", OURS.lines().take(2).map(|line| format!("{line}\n")).collect()),
+            ("below another one", OURS.replace("30 22", "30 24")),
+            ("the same again above it", format!("{OURS}31 30 0:40 / /tmp rw - tmpfs tmpfs rw\n")),
+            ("nothing", String::new()),
+        ] {
+            assert_ne!(views(OURS.as_bytes()), views(theirs.as_bytes()), "{what}");
+        }
+        assert!(sees_own_mounts(std::process::id()) && !sees_own_mounts(u32::MAX));
     }
 
     #[test]
