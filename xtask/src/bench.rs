@@ -142,6 +142,17 @@ pub(crate) fn syntax(words: &[&str]) -> anyhow::Result<()> {
     build::cargo(&[run.as_slice(), words, paths].concat(), "")
 }
 
+/// Judges the limits of time of a service: tests of the service suite, in a release build.
+pub(crate) fn service() -> anyhow::Result<()> {
+    let packages =
+        ["castellan-cli", "castellan-hook", "castellan-launcher", "castellan-reader", "castellan-tests"];
+    let packages = packages.iter().flat_map(|package| ["--package", package]);
+    build::cargo(&["build", "--release"].into_iter().chain(packages).collect::<Vec<_>>(), "")?;
+    let test = ["test", "--release", "--package", "castellan-tests", "--test", "service", "--"];
+    let measures = ["--ignored", "--nocapture", "--test-threads=1", "speed::"];
+    build::cargo(&[&test[..], &measures].concat(), "")
+}
+
 /// Measures a daemon's cost for the languages: an example of its crate, which is not shipped.
 pub(crate) fn languages() -> anyhow::Result<()> {
     build::cargo(&["run", "--release", "--package", "castellan-daemon", "--example", "languages_cost"], "")

@@ -65,6 +65,8 @@ usage: cargo xtask COMMAND
   bench falco [--calls N]
           measures both engines side by side: the hook, decided calls a second, the rows of all cases, and the plugin's
           extraction; with the `falco` on PATH, else with a stand-in that loads the real plugin; prints tables in Markdown
+  bench service
+          measures calls while the daemon restarts, and `castellan status`; fails if a limit is exceeded
   bench undo [FOLDER]
           measures checkpoints, restores and listings, in the folder for temporary files or in FOLDER; prints a table
   bench state
@@ -168,6 +170,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["bench", "sandbox"] => bench::sandbox(),
         ["bench", "contained"] => bench::contained(),
         ["bench", "falco", rest @ ..] => bench::falco(rest),
+        ["bench", "service"] => bench::service(),
         ["attacks", rest @ ..] => attacks::table(rest),
         ["accuracy", "--ordinary", rest @ ..] => conformance::run_ordinary(rest),
         ["accuracy", rest @ ..] => accuracy::run(rest),

@@ -17,6 +17,7 @@ mod pause;
 mod privacy;
 mod real;
 mod rig;
+mod speed;
 mod system;
 mod systemd;
 mod upgrade;
