@@ -135,6 +135,79 @@ fn attempts(counted: &BTreeMap<String, u64>) -> Result<u64> {
     Ok(each.collect::<Result<Vec<u64>>>()?.iter().sum())
 }
 
+/// Each command on its normal path: its words, its exit codes and a part of what it prints. `HOME` is castellan's home, `WORK`
+/// the workspace and `AGENT` a script in the place of an agent. No agent is guarded, and there is no person and no terminal.
+const COMMANDS: &[(&str, &[i32], &str)] = &[
+    ("status", &[1], "not protected"),
+    ("status --json", &[1], "\"pid\""),
+    ("status --prompt", &[0], "castellan"),
+    ("doctor", &[1], "daemon"),
+    ("agents", &[0], "Claude Code"),
+    ("log", &[0], "echo forbidden"),
+    ("log verify", &[0], "the chains hold"),
+    ("why", &[0], "runs code from the network"),
+    ("pending", &[0], "no call waits"),
+    ("report", &[0], "denied"),
+    ("suggest", &[0], ""),
+    ("replay --since 7d", &[0], "calls"),
+    ("mode", &[0], "enforce"),
+    ("profile", &[0], "standard"),
+    ("packs", &[0], "git"),
+    ("config show", &[0], "ask_wait"),
+    ("config check", &[0], ""),
+    ("config schema", &[0], "properties"),
+    ("rules validate", &[0], ""),
+    ("rules list", &[0], "Test deny"),
+    ("check 'echo forbidden'", &[11], "the test denies"),
+    ("explain 'curl https://example.org'", &[0], "example.org"),
+    ("file check WORK", &[0], "WORK"),
+    ("apply --check", &[0], ""),
+    ("settings render --agent claude --work-dir WORK --print", &[0], "permissions"),
+    ("plan status", &[0], ""),
+    ("undo", &[0], ""),
+    ("diff none", &[7], ""),
+    ("keep none", &[4], ""),
+    ("sandbox probe", &[0, 1], "Landlock"),
+    ("sandbox run -- true", &[0], ""),
+    ("run -- AGENT -p go", &[5], "the agent asks: deny"),
+    ("service status", &[1], "service"),
+    ("import kit", &[7], "no installation is found"),
+    ("install --dry-run", &[0], "would be done"),
+    ("uninstall --dry-run", &[0], "daemon stopped"),
+    ("support --yes --output WORK/bundle.json", &[0], "\"doctor\""),
+    ("completions bash", &[0], "castellan"),
+    ("man WORK/man", &[0], "man pages are in"),
+    ("start", &[0], ""),
+    ("--home HOME-ci ci --log WORK/ci.jsonl -- AGENT -p go", &[5], "the log is in"),
+    // These need a person. Their requests reach the daemon, which refuses them.
+    ("trust WORK", &[4], ""),
+    ("stop", &[4], ""),
+    ("restart", &[4], ""),
+    ("pause 10m", &[4], ""),
+    ("resume", &[4], ""),
+    ("allow 'Bash(ls)'", &[4], ""),
+    ("approve none", &[4], ""),
+    ("refuse none", &[7], ""),
+    ("presence set-pin", &[4], ""),
+    ("halt", &[0], ""),
+];
+
+/// Commands that are left out, with the reason.
+const LEFT_OUT: [(&str, &str); 4] = [
+    ("bench", "a measurement of rules, and of the reviewer that the settings name"),
+    ("review", "it asks the reviewer that the settings name"),
+    ("daemon", "it runs here all the time"),
+    ("help", "clap's own"),
+];
+
+/// The names of the commands that `castellan --help` lists.
+fn commands_of(help: &str) -> Vec<&str> {
+    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list);
+    let list = list.split("\n\n").next().unwrap_or_default();
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
 #[test]
 fn nothing_of_castellan_makes_a_connection() -> Result<()> {
     // The counters see what they must see.
@@ -152,14 +225,10 @@ fn nothing_of_castellan_makes_a_connection() -> Result<()> {
         assert!(attempts(&counted)? > 0, "{attempt}: {counted:?}");
     }
     let home = Home::with_castellan("offline", ENFORCE, RULES)?;
-    let castellan =
-        format!("'{}' --home '{}'", home.bin().join("castellan").display(), home.castellan().display());
-    let hook = format!(
-        "timeout 60 '{}' --agent claude --home '{}'",
-        home.bin().join("castellan-hook").display(),
-        home.castellan().display()
-    );
-    let mut script = format!("c() {{ {castellan} \"$@\" </dev/null 2>&1; }}\nc start || exit 1\n");
+    let own = home.bin().join("castellan").display().to_string();
+    let (dir, work) = (home.castellan().display().to_string(), home.workspace().display().to_string());
+    let hook = format!("'{}' --agent claude --event", home.bin().join("castellan-hook").display());
+    let mut script = format!("c() {{ '{own}' \"$@\" </dev/null 2>&1; }}\nc --home '{dir}' start || exit 1\n");
     let payload = |file: &str, payload: &Json| -> Result<String> {
         let path = home.user().join(file);
         fs::write(&path, payload.to_string())?;
@@ -171,43 +240,46 @@ fn nothing_of_castellan_makes_a_connection() -> Result<()> {
             .enumerate()
     {
         let file = payload(&format!("call{number}"), &bash(command))?;
-        script.push_str(&format!("{hook} --event PreToolUse < '{file}'\n"));
+        script.push_str(&format!("timeout 60 {hook} PreToolUse --home '{dir}' < '{file}'\n"));
     }
     let file = payload("prompt", &prompt("fetch https://example.org"))?;
-    script.push_str(&format!("{hook} --event UserPromptSubmit < '{file}'\n"));
-    for words in [
-        "status",
-        "status --json",
-        "doctor",
-        "agents",
-        "log",
-        "log verify",
-        "why",
-        "pending",
-        "report",
-        "suggest",
-        "replay --since 7d",
-        "packs",
-        "config show",
-        "config check",
-        "rules validate",
-        "check 'curl https://example.org'",
-        "apply --check",
-        "settings render claude",
-        "install --dry-run",
-        "undo",
-        "sandbox probe",
-    ] {
-        script.push_str(&format!("c {words} > /dev/null; echo \"ran {words}: $?\" | tr -d \"'\"\n"));
+    script.push_str(&format!("timeout 60 {hook} UserPromptSubmit --home '{dir}' < '{file}'\n"));
+    let agent = home.bin().join("agents/claude");
+    let file = payload("agents", &bash("echo forbidden"))?;
+    let asks = format!(
+        "#!/bin/sh\n{hook} PreToolUse --home '{dir}' < '{file}' | grep -q deny && echo the agent asks: deny\nexit 5\n"
+    );
+    home.write(&agent, &asks)?;
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))?;
+    let agent = agent.display().to_string();
+    let filled = |text: &str| text.replace("HOME", &dir).replace("WORK", &work).replace("AGENT", &agent);
+    for (number, (words, ..)) in COMMANDS.iter().enumerate() {
+        let words = filled(words);
+        let words = if words.starts_with("--home") { words } else { format!("--home {dir} {words}") };
+        script.push_str(&format!("echo; echo 'begin {number}'; c {words}; echo \"end {number}: $?\"\n"));
     }
     // Also what the daemon does from time to time.
-    script.push_str("for i in $(seq 1000); do c status --json | grep -Eq '\"uptime_s\": ([3-9]|[0-9]{2,})' && break; done\n");
-    script.push_str("c status --json | grep -E '\"(pid|uptime_s)\"'\n");
+    script.push_str(&format!(
+        "for i in $(seq 1000); do c --home '{dir}' status --json | grep -Eq '\"uptime_s\": ([3-9]|[0-9]{{2,}})' && break; done\n"
+    ));
+    script.push_str("c --help\n");
     let Some((out, counted)) = without_network(&home, &script)? else { return Ok(()) };
     assert_eq!(attempts(&counted)?, 0, "{counted:?}\n{out}");
-    // No agent is guarded here.
-    for sign in ["ran status: 1", "\"pid\"", "the test denies", "ran log verify: 0"] {
-        assert!(out.contains(sign), "{sign}: {out}");
+    let mut failed = Vec::new();
+    for (number, (words, codes, part)) in COMMANDS.iter().enumerate() {
+        let said = out.split_once(&format!("\nbegin {number}\n")).context(*words)?.1;
+        let (said, ended) = said.split_once(&format!("end {number}: ")).context(*words)?;
+        let code: i32 = ended.lines().next().unwrap_or_default().parse()?;
+        if !codes.contains(&code) || !said.contains(&filled(part)) {
+            failed.push(format!("{words}: {code}, not {codes:?} with {part:?}: {said}"));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    let all = commands_of(&out);
+    assert!(all.len() > 40, "{all:?}");
+    for name in all {
+        let is_driven = COMMANDS.iter().any(|(words, ..)| words.split(' ').any(|word| word == name));
+        assert!(is_driven || LEFT_OUT.iter().any(|(left, _)| *left == name), "`{name}` is not driven");
     }
     Ok(())
 }
