@@ -31,7 +31,7 @@ use castellan_policy::{Presence, SandboxMode};
 use castellan_wire::{CONTROL_BYTES_MAX, Frame, Kind, read_frame, write_frame};
 
 pub(crate) use self::connections::Connections;
-use self::connections::Copying;
+use self::connections::{CopiedBy, Copying};
 use crate::clock::wall;
 use crate::config::KeyEdit;
 use crate::control::{
@@ -182,7 +182,7 @@ impl ControlServer {
             Ok((request, known)) => {
                 let peer = Peer { pid, started, uid: credentials.user, is_administrator, known: &known };
                 let outcome = if matches!(request, ControlRequest::OwnFiles) {
-                    let files = self.check_terms(&request, peer).and_then(|()| self.open_own_files());
+                    let files = self.check_terms(&request, peer).and_then(|()| self.open_own_files(peer));
                     files.map(|(files, copying)| {
                         let named = files.iter().map(|(named, _)| named.clone()).collect();
                         opened = Some((files, copying));
@@ -210,10 +210,16 @@ impl ControlServer {
         Some(if hands_over { Answered::HandsOver } else { Answered::Done })
     }
 
-    /// Opens the guarded user's files for copies, unless too many requests for them are carried out.
-    fn open_own_files(&self) -> Result<(Vec<(OwnFile, File)>, Copying<'_>), ControlResponse> {
+    /// Opens the guarded user's files for copies, unless too many requests for them are carried out. Programs without a person
+    /// never take the room of a person's commands.
+    fn open_own_files(&self, peer: Peer<'_>) -> Result<(Vec<(OwnFile, File)>, Copying<'_>), ControlResponse> {
         let busy = "too many commands copy the log at the same time: end one, or try again";
-        let copying = self.connections.begin_copies().ok_or(ControlResponse::Failed(busy.to_owned()))?;
+        let guarded = |pid, started| self.peers.is_guarded(pid, started);
+        let by = match presence::check(peer.pid, peer.started, guarded) {
+            Ok(()) => CopiedBy::Person,
+            Err(_) => CopiedBy::Program,
+        };
+        let copying = self.connections.begin_copies(by).ok_or(ControlResponse::Failed(busy.to_owned()))?;
         Ok((own_files::open(&self.layout)?, copying))
     }
 

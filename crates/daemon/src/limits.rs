@@ -646,5 +646,6 @@ pub(crate) const OWN_FILES_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Time for sending them all: seconds on a slow disk. A command that takes them more slowly holds room for requests.
 pub(crate) const OWN_FILES_TIME: Duration = Duration::from_secs(20);
 
-/// Requests for them at a time: less than [`CONTROL_REQUESTS_MAX`], so that slow ones keep no other request out.
+/// Requests for them at a time, of programs and again of persons' commands: together less than [`CONTROL_REQUESTS_MAX`], so
+/// that slow ones keep no other request out.
 pub(crate) const OWN_FILES_REQUESTS_MAX: usize = 2;

@@ -24,14 +24,34 @@ struct Inner {
     requests: usize,
     /// Requests that are carried out beyond the limit.
     urgent: usize,
-    /// Requests for copies of files, among those that are carried out.
-    copies: usize,
+    /// Requests for copies of files, among those that are carried out: those of programs, and those of persons' commands.
+    copies: [usize; 2],
+}
+
+/// The requester of copies of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopiedBy {
+    /// A program without a person, such as an agent's code.
+    Program,
+    /// A person's command at a terminal.
+    Person,
+}
+
+impl CopiedBy {
+    /// Returns the number of requests of this kind.
+    fn count(self, [of_programs, of_persons]: &mut [usize; 2]) -> &mut usize {
+        match self {
+            CopiedBy::Program => of_programs,
+            CopiedBy::Person => of_persons,
+        }
+    }
 }
 
 /// A request for copies of files. Dropping it makes room.
 #[derive(Debug)]
 pub(crate) struct Copying<'c> {
     connections: &'c Connections,
+    by: CopiedBy,
 }
 
 /// A connection without a request so far. Dropping it makes room.
@@ -66,12 +86,13 @@ impl Connections {
         Some(Silent { connections: self, id })
     }
 
-    /// Begins a request for copies of files; `None` if too many are carried out.
-    pub(crate) fn begin_copies(&self) -> Option<Copying<'_>> {
+    /// Begins a request for copies of files; `None` if too many of the same kind are carried out.
+    pub(crate) fn begin_copies(&self, by: CopiedBy) -> Option<Copying<'_>> {
         let mut inner = self.lock();
-        let is_free = inner.copies < OWN_FILES_REQUESTS_MAX;
-        inner.copies += usize::from(is_free);
-        is_free.then(|| Copying { connections: self })
+        let copies = by.count(&mut inner.copies);
+        let is_free = *copies < OWN_FILES_REQUESTS_MAX;
+        *copies += usize::from(is_free);
+        is_free.then(|| Copying { connections: self, by })
     }
 
     /// Waits until no request is read or carried out. Returns false if it takes longer than `time`.
@@ -121,7 +142,8 @@ impl Drop for Work<'_> {
 impl Drop for Copying<'_> {
     fn drop(&mut self) {
         let mut inner = self.connections.lock();
-        inner.copies = inner.copies.saturating_sub(1);
+        let copies = self.by.count(&mut inner.copies);
+        *copies = copies.saturating_sub(1);
     }
 }
 
@@ -158,13 +180,18 @@ mod tests {
     }
 
     #[test]
-    fn requests_for_copies_leave_room_for_others() {
+    fn requests_for_copies_leave_room_for_others_and_for_persons() {
         let connections = Connections::default();
-        let copies: Vec<_> =
-            (0..OWN_FILES_REQUESTS_MAX).map(|_| connections.begin_copies().unwrap()).collect();
-        assert!(connections.begin_copies().is_none());
-        const { assert!(OWN_FILES_REQUESTS_MAX < CONTROL_REQUESTS_MAX) };
-        drop(copies);
-        assert!(connections.begin_copies().is_some());
+        let begin = |by| (0..OWN_FILES_REQUESTS_MAX).map(|_| connections.begin_copies(by).unwrap()).collect();
+        let of_programs: Vec<_> = begin(CopiedBy::Program);
+        assert!(connections.begin_copies(CopiedBy::Program).is_none());
+        let of_persons: Vec<_> = begin(CopiedBy::Person);
+        assert!(connections.begin_copies(CopiedBy::Person).is_none());
+        const { assert!(2 * OWN_FILES_REQUESTS_MAX < CONTROL_REQUESTS_MAX) };
+        drop(of_programs);
+        assert!(connections.begin_copies(CopiedBy::Person).is_none(), "the other room is not theirs");
+        assert!(connections.begin_copies(CopiedBy::Program).is_some());
+        drop(of_persons);
+        assert!(connections.begin_copies(CopiedBy::Person).is_some());
     }
 }
