@@ -206,7 +206,7 @@ fn the_skill_review_log_reads_the_log() -> Result<()> {
 }
 
 /// The two blocks of YAML in the skill.
-fn blocks(text: &str) -> Vec<String> {
+pub(crate) fn blocks(text: &str) -> Vec<String> {
     let parts = text.split("```yaml\n").skip(1).filter_map(|part| part.split("```").next());
     parts
         .map(|part| {

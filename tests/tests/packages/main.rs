@@ -7,3 +7,4 @@ mod claude;
 mod debian;
 mod others;
 mod rig;
+mod skills;

@@ -16,7 +16,7 @@ use crate::rig::{real, succeed};
 const SKILLS: [&str; 3] = ["castellan-explain-denial", "castellan-review-log", "castellan-write-rule"];
 
 /// Installs by these commands of the agent, in the unpacked archive.
-fn install(agent: Agent, home: &Home, plugin: &str) -> Result<Option<std::path::PathBuf>> {
+pub(crate) fn install(agent: Agent, home: &Home, plugin: &str) -> Result<Option<std::path::PathBuf>> {
     let Some(executable) = agent.executable()? else { return Ok(None) };
     agent.prepare(home)?;
     let archive = real()?.unpack(&format!("castellan-{}-", agent.name()), &home.user().join("unpacked"))?;
