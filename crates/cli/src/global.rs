@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use anstream::ColorChoice;
 use anyhow::Context;
-use castellan_daemon::{ControlClient, Layout};
+use castellan_daemon::{ControlClient, ControlError, Layout};
 use castellan_wire::Home;
 
 use crate::ask;
 use crate::directories::Directories;
-use crate::output::{self, NOTE, Prefix};
+use crate::output::{self, NOTE, Prefix, WARNING};
 use crate::system::{self, Copies};
 use crate::values;
 
@@ -86,7 +86,17 @@ impl Global {
             return Ok(layout);
         }
         // Without a daemon there are none, and the command says that the daemon does not run.
-        let copies = self.copies.get_or_init(|| Copies::of(&layout).ok());
+        let copies = self.copies.get_or_init(|| match Copies::of(&layout) {
+            Ok(copies) => Some(copies),
+            Err(error) => {
+                // The reason that the daemon gives. What cannot be read then is named in its place.
+                if let Some(ControlError::Failed(why)) = error.downcast_ref::<ControlError>() {
+                    let text = format!("the daemon sends no copies of its files: {why}");
+                    let _ = output::write_messages(&mut anstream::stderr(), WARNING, &[&text]);
+                }
+                None
+            }
+        });
         Ok(copies.as_ref().map_or(layout.clone(), |copies| copies.layout(&layout)))
     }
 

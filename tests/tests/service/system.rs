@@ -8,10 +8,12 @@ mod rig;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use castellan_tests::machine::{ONE, TWO};
-use castellan_tests::process::Finished;
+use castellan_tests::process::{Finished, Running};
+use castellan_tests::wait;
 use rustix::process::test_kill_process;
 
 use self::rig::{DAEMON, Rig};
@@ -85,6 +87,41 @@ fn the_status_of_a_user_copies_nothing() -> Result<()> {
     let status: serde_json::Value = serde_json::from_str(&status.stdout)?;
     let needs = status["needs"].as_array().context("no needs")?;
     ensure!(needs.iter().all(|need| need.to_string().contains("Codex")), "{needs:#?}");
+    Ok(())
+}
+
+/// Asks twice for copies, reads one byte of each, and holds both.
+const HOLDS: &str = "import signal, socket, sys
+path, held = sys.argv[1:]
+body = b'{\"version\":2,\"body\":\"own_files\"}'
+frame = b'CSTL' + (1).to_bytes(2, 'little') + (4).to_bytes(2, 'little') + len(body).to_bytes(4, 'little') + body
+streams = [socket.socket(socket.AF_UNIX) for _ in range(2)]
+for stream in streams:
+    stream.connect(path)
+    stream.sendall(frame)
+    assert stream.recv(1) == b'C'
+open(held, 'w').close()
+signal.pause()";
+
+#[test]
+fn slow_copies_of_an_agents_code_leave_room_for_the_person() -> Result<()> {
+    let Some(rig) = Rig::installed()? else { return Ok(()) };
+    assert_eq!(rig.ask(ONE, "echo forbidden")?.0, "deny");
+    // More than a socket holds.
+    let large = rig.home_of(ONE)?.join("state/projects/large");
+    fs::File::create(&large)?.set_len(16 << 20)?;
+    chown(&large, Some(DAEMON), Some(DAEMON))?;
+    let held = rig.machine.user(ONE)?.join("held");
+    let mut code = rig.machine.command_as(ONE, Path::new("timeout"));
+    code.args(["60", "python3", "-c", HOLDS]).arg(format!("/run/castellan/{ONE}/control.sock")).arg(&held);
+    let holds = Running::start(&mut code)?;
+    ensure!(wait::file(&held, true, rig::LIMIT)?, "{:?}", holds.finish(rig::LIMIT));
+    let log = rig.castellan(ONE, &["log"])?;
+    check_failed("log", &log)?;
+    ensure!(log.stderr.contains("too many commands copy the log"), "{log:?}");
+    let log = rig.person(ONE, &["log", "--no-pager"])?;
+    ensure!(log.code == Some(0) && log.stdout.contains("echo forbidden"), "{log:?}");
+    drop(holds);
     Ok(())
 }
 
