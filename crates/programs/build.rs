@@ -43,6 +43,8 @@ struct Model {
     dashed: bool,
     #[serde(default)]
     open: bool,
+    #[serde(default)]
+    selects: bool,
     /// Variables that hold further options.
     #[serde(default)]
     environment: Vec<String>,
@@ -334,6 +336,7 @@ fn program(model: &Model, family: &Family, flags: &mut Vec<String>) -> Result<Pr
         dashed: model.dashed,
         wrapper: model.wrapper.as_deref().map(word).transpose()?,
         open: model.open,
+        selects: model.selects,
         environment: model.environment.iter().map(|name| kept(name)).collect::<Vec<_>>().leak(),
         options: options.leak(),
         spellings: spellings.into_values().collect::<Vec<_>>().leak(),

@@ -23,6 +23,8 @@ pub struct Program {
     pub wrapper: Option<Wrapper>,
     /// It has more options than the model lists, and their names do not matter.
     pub open: bool,
+    /// A subcommand that the model does not have may do anything: the model lists them all.
+    pub selects: bool,
     /// Variables of its environment that hold further options.
     #[serde(deserialize_with = "list")]
     pub environment: &'static [&'static str],

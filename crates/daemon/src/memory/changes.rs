@@ -169,7 +169,7 @@ impl Changes {
         };
         let runs = move |open: &&Open| open.call != but && open.code.iter().any(is_near);
         self.sessions.iter().flat_map(move |(root, session)| {
-            session.open.iter().filter(runs).map(move |open| (root, open.start.is_some()))
+            session.open.iter().filter(runs).map(move |open| (root, open.is_looked_for()))
         })
     }
 

@@ -133,7 +133,8 @@ fn not_understood(read: &Invocation, argv: &[Arg], sink: &mut Sink<'_, '_, '_, '
     if let Some(unknown) = read.unknown_subcommand.as_ref().and_then(arg)
         && !sink.knows_subcommand
     {
-        let role = if unknown.as_str().is_none() { role } else { Role::Operand };
+        let may_do_anything = unknown.as_str().is_none() || read.program.selects;
+        let role = if may_do_anything { role } else { Role::Operand };
         sink.opaque(role, unknown.why().unwrap_or(Why::Unsupported), &unknown.written());
     }
 }

@@ -103,7 +103,7 @@ impl Changes {
     pub(in crate::memory) fn open_copies(&self) -> impl Iterator<Item = (&SessionKey, bool, &String)> {
         self.sessions.iter().flat_map(|(root, session)| {
             session.open.iter().flat_map(move |open| {
-                let is_looked_for = open.start.is_some();
+                let is_looked_for = open.is_looked_for();
                 open.copying.into.iter().map(move |path| (root, is_looked_for, path))
             })
         })

@@ -17,7 +17,7 @@ impl Changes {
                 continue;
             }
             ended.push(open.end());
-            if open.outlasts && open.start.is_some() {
+            if open.is_looked_for() {
                 open.is_reported = true;
                 left.push_back(open);
             }
@@ -32,7 +32,7 @@ impl Changes {
         let mut sessions = self.sessions.iter().filter(|(_, session)| !session.open.is_empty());
         sessions.any(|(root, session)| {
             session.open.iter().any(|open| open.is_reported)
-                || session.open.iter().any(|open| open.start.is_some()) && !has_agent(root)
+                || session.open.iter().any(Open::is_looked_for) && !has_agent(root)
         })
     }
 
@@ -44,8 +44,9 @@ impl Changes {
     ) {
         for (root, session) in self.sessions.iter_mut().filter(|(_, session)| !session.open.is_empty()) {
             let has_agent = has_agent(root);
-            session.open.retain(|open| match &open.start {
+            session.open.retain(|open| match open.start.as_ref().filter(|_| open.is_looked_for()) {
                 Some(start) => !open.is_reported && has_agent || runs(root, start),
+                // It runs as long as the agent.
                 None => true,
             });
         }
@@ -53,6 +54,11 @@ impl Changes {
 }
 
 impl Open {
+    /// Reports whether castellan looks for the commands of the call: they may outlast the agent, and their begin is known.
+    pub(super) fn is_looked_for(&self) -> bool {
+        self.outlasts && self.start.is_some()
+    }
+
     /// Adds the time in which a call may run that is stored as one with this.
     pub(super) fn lasts_as(&mut self, other: &Open) {
         self.start = match (self.start.take(), other.start.clone()) {
