@@ -127,7 +127,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     for number in 0.. {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
-            // The process has no free descriptor, or the peer is gone already.
+            // The process has no free descriptor, or the peer is gone already. Without a descriptor no connection wakes
+            // this thread, so the end is also seen here.
+            Err(_) if shared.is_over.load(Ordering::SeqCst) => return,
             Err(_) => {
                 std::thread::sleep(Duration::from_millis(10));
                 continue;
@@ -159,5 +161,32 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 impl std::fmt::Debug for Shared {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Shared").field("is_over", &self.is_over).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At the limit of descriptors each accept fails, and no connection wakes the thread.
+    #[test]
+    fn the_thread_ends_though_it_accepts_nothing() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        // Each accept fails.
+        listener.set_nonblocking(true).unwrap();
+        let shared = Arc::new(Shared {
+            secret: Secret::random().unwrap(),
+            on_report: Box::new(|_| {}),
+            is_over: AtomicBool::new(false),
+            open: Mutex::default(),
+        });
+        let (send, ended) = std::sync::mpsc::channel();
+        let of_thread = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            accept(&listener, &of_thread);
+            send.send(()).unwrap();
+        });
+        shared.is_over.store(true, Ordering::SeqCst);
+        ended.recv_timeout(Duration::from_secs(20)).expect("it does not end");
     }
 }

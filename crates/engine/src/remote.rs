@@ -79,19 +79,30 @@ impl RemoteEngine {
     /// Waits until the connected engine has shown that it tests all rules. Returns the number of its connection, or the
     /// reason why no call can be judged now.
     pub fn ready(&self, deadline: Instant) -> Result<u64, EngineError> {
-        let connection = self.sender.connection().ok_or(SendError::Gone)?;
-        let nonce = random()?;
-        if self.roll_call.begin(connection, nonce) {
-            let sent = encode(&[RollCallRow], &[], self.identity.generation, &[nonce])
-                .map_err(EngineError::from)
-                .and_then(|call| Ok(self.sender.send(&call, deadline)?));
-            if sent != Ok(connection) {
-                self.roll_call.forget(nonce);
-                return Err(sent.err().unwrap_or(EngineError::Lost));
+        loop {
+            let connection = self.sender.connection().ok_or(SendError::Gone)?;
+            let nonce = random()?;
+            // A call without time could not send it.
+            let has_time = deadline > Instant::now();
+            if has_time && self.roll_call.begin(connection, nonce) {
+                let sent = encode(&[RollCallRow], &[], self.identity.generation, &[nonce])
+                    .map_err(EngineError::from)
+                    .and_then(|call| Ok(self.sender.send(&call, deadline)?));
+                if sent != Ok(connection) {
+                    self.roll_call.forget(nonce);
+                    return Err(sent.err().unwrap_or(EngineError::Lost));
+                }
+            }
+            match self.roll_call.wait(connection, deadline) {
+                // The call that began it had no time to send it. This one begins it anew.
+                Err(EngineError::Lost) if self.sender.connection() == Some(connection) => {
+                    if deadline <= Instant::now() {
+                        return Err(EngineError::Unready);
+                    }
+                }
+                outcome => return outcome.map(|()| connection),
             }
         }
-        self.roll_call.wait(connection, deadline)?;
-        Ok(connection)
     }
 
     /// Returns the numbers of the rules that match each row, ascending. `keys`: the labels of the session's marks.

@@ -4,6 +4,7 @@
 mod configured;
 mod falco;
 mod http;
+mod late;
 mod one_call;
 mod unreliable;
 mod world;
