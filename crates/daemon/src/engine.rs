@@ -4,10 +4,12 @@
 //!
 //! A call without an answer is denied, so no state here can allow one. This module must not know calls and verdicts.
 
+mod channel;
 mod check;
 mod deadline;
 mod events;
 mod exported;
+mod heard;
 mod output;
 mod pause;
 mod place;
@@ -71,7 +73,11 @@ struct Inner {
     remote: Option<Arc<RemoteEngine>>,
     version: String,
     pid: u32,
+    /// Number of the present channel; events of others have no effect.
+    channel: u64,
     is_connected: bool,
+    /// The only connection of this channel has ended.
+    is_closed: bool,
     /// Since when Falco judges; `None` if it does not.
     since: Option<(SystemTime, Instant)>,
     /// The time for which the last connection lasted.
@@ -93,7 +99,9 @@ impl Engine {
             remote: None,
             version: String::new(),
             pid: 0,
+            channel: 0,
             is_connected: false,
+            is_closed: false,
             since: None,
             judged: Duration::ZERO,
             restarts: 0,
@@ -132,7 +140,8 @@ impl Engine {
         // The end of a channel waits for its thread, which may wait for the lock.
         let before = inner.remote.take();
         (inner.since, inner.late, inner.restarts) = (None, 0, 0);
-        (inner.pid, inner.is_connected) = (0, false);
+        (inner.pid, inner.is_connected, inner.is_closed) = (0, false, false);
+        inner.channel += 1;
         inner.problem.clear();
         if inner.thread.is_none() && inner.wanted.is_some() {
             let run = move || supervisor::run(self);

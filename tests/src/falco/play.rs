@@ -45,6 +45,8 @@ pub enum Play {
     LoadsPluginTwice,
     /// It starts a process that does not end, and ignores the order to end.
     Stays,
+    /// It reads its files again and its plugin connects again, as at SIGHUP.
+    ReadsAgain,
 }
 
 impl Play {
@@ -60,6 +62,7 @@ impl Play {
         ("leaves out rule", Play::LeavesOutRule),
         ("loads plugin twice", Play::LoadsPluginTwice),
         ("stays", Play::Stays),
+        ("reads again", Play::ReadsAgain),
     ];
 
     /// Returns the words of the file.
@@ -121,7 +124,8 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
         let _child = std::process::Command::new("sh").args(words).arg(folder).spawn()?;
     }
     let other = (play == Play::HasOtherRules).then_some(Generation([7; 32]));
-    let rules = load(&std::fs::read_to_string(&config.rules)?)?;
+    let mut rules = load(&std::fs::read_to_string(&config.rules)?)?;
+    let mut has_read_again = play == Play::ReadsAgain;
     let mut receiver = config.receiver(other);
     let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
     let mut second = (play == Play::LoadsPluginTwice).then(|| config.receiver(None));
@@ -131,6 +135,11 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
         let second = second.as_mut().filter(|_| receiver.is_connected());
         if let Some(Ok(Some(_))) = second.map(|second| second.receive(Duration::from_millis(50))) {
             anyhow::bail!("the second connection got a call, too");
+        }
+        if !has_read_again && current(folder)? == Play::ReadsAgain {
+            has_read_again = true;
+            rules = load(&std::fs::read_to_string(&config.rules)?)?;
+            receiver = config.receiver(None);
         }
         match receiver.receive(Duration::from_millis(50)) {
             Ok(Some(call)) => judge(folder, &rules, call, &mut poster)?,

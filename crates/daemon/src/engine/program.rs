@@ -66,6 +66,11 @@ impl Process {
         Ok((Process { child, is_waited_for: false }, output))
     }
 
+    #[cfg(test)]
+    pub(super) fn of(child: Child) -> Process {
+        Process { child, is_waited_for: false }
+    }
+
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -75,8 +80,8 @@ impl Process {
         self.has_ended().then(|| self.wait())
     }
 
-    /// Kills what the process started, and waits for it.
-    fn wait(&mut self) -> Ended {
+    /// Kills what the process started, and waits for it. Another process may have its id from then on.
+    pub(super) fn wait(&mut self) -> Ended {
         if !self.is_waited_for {
             self.kill_group();
         }
@@ -92,15 +97,24 @@ impl Process {
     pub(super) fn stop(self) {
         if let Some(pid) = self.pid().filter(|_| !self.has_ended()) {
             let _ = kill_process(pid, Signal::TERM);
-            let until = Instant::now() + ENGINE_STOP_TIME;
-            while !self.has_ended() && Instant::now() < until {
-                std::thread::sleep(ENGINE_LOOK);
-            }
+            self.ends_within(ENGINE_STOP_TIME);
         }
     }
 
+    /// Waits for its end, and reports whether it has ended.
+    pub(super) fn ends_within(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        while !self.has_ended() {
+            if Instant::now() >= until {
+                return false;
+            }
+            std::thread::sleep(ENGINE_LOOK);
+        }
+        true
+    }
+
     /// Reports whether it has ended. It keeps its id until it is waited for.
-    fn has_ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         if self.is_waited_for {
             return true;
         }

@@ -1,24 +1,22 @@
 //! The thread that starts Falco, looks after it, and ends it. A round is the time in which the same rules are wanted; in
-//! it, Falco may start several times and finds the same socket and address. It must not know the answers about calls.
+//! it, Falco may start several times, each time with new secrets and files. It must not know the answers about calls.
 
 use std::ffi::OsStr;
-use std::net::{Ipv4Addr, TcpListener};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use castellan_engine::{EngineError, RemoteEngine, Secret, Setup};
-use castellan_falco::engine_config::{EngineConfig, alone};
-use castellan_rows::{Generation, Identity, SenderEvent};
+use castellan_engine::{EngineError, RemoteEngine};
+use castellan_rows::SenderEvent;
 
+use super::channel::{Channel, process};
+use super::heard::{Refused, heard};
 use super::output::{LastLine, LogFile, copy};
 use super::pause::Failures;
-use super::place::Place;
 use super::program::{Process, check_file, check_language, version};
 use super::{Engine, Wanted, now, time_since};
 use crate::control::EngineState;
 use crate::limits::{ENGINE_LATE_MAX, ENGINE_LOOK, ENGINE_PAUSE, ENGINE_READY_TIME, ENGINE_START_TIME};
-use crate::platform::peer_of;
 
 /// Serves until the daemon ends, also after a panic, which has ended its Falco.
 pub(super) fn run(engine: &'static Engine) {
@@ -30,7 +28,7 @@ pub(super) fn run(engine: &'static Engine) {
 /// Serves one round after the other until the daemon ends.
 fn serve_rounds(engine: &'static Engine) {
     while let Some((wanted, number)) = next(engine) {
-        Round { engine, wanted, number, pid: Arc::default() }.serve();
+        Round { engine, wanted, number, refused: Arc::default() }.serve();
     }
 }
 
@@ -52,8 +50,21 @@ struct Round {
     engine: &'static Engine,
     wanted: Arc<Wanted>,
     number: u64,
-    /// The process that may connect; locked while it starts.
-    pid: Arc<Mutex<u32>>,
+    refused: Arc<Refused>,
+}
+
+/// A Falco that runs. Its channel ends first: once the process was waited for, another one may get its id.
+struct Running {
+    channel: Channel,
+    process: Process,
+    last: LastLine,
+}
+
+/// The result of the look after a Falco.
+enum Seen {
+    Unwanted,
+    Ended,
+    Failed(String),
 }
 
 /// The reason why a Falco has ended.
@@ -70,22 +81,14 @@ impl Round {
             return self.wait(Duration::MAX);
         }
         let mut failures = Failures::default();
-        // Listens as long as the round lasts.
-        let mut listening = None;
         while self.lasts() {
-            let End::Failed(why) = self.serve_once(&mut listening) else { break };
+            let End::Failed(why) = self.serve_once() else { break };
             let judged = self.judged();
             let pause = failures.count(judged);
             let state = if pause.is_zero() { EngineState::Starting } else { EngineState::Pausing };
             self.fail(state, &why);
             self.wait(pause);
         }
-        // The end of a channel waits for its thread, which may wait for the lock.
-        let remote = {
-            let mut inner = self.engine.lock();
-            if inner.round == self.number { inner.remote.take() } else { None }
-        };
-        drop(remote);
     }
 
     /// Returns the time for which the Falco that has ended judged calls.
@@ -96,102 +99,120 @@ impl Round {
     }
 
     /// Starts Falco once, and looks after it until its end.
-    fn serve_once(&self, listening: &mut Option<Listening>) -> End {
-        match self.start(listening) {
-            Ok((process, last)) => {
-                let end = self.watch(process, &last);
-                self.set(|inner| (inner.pid, inner.is_connected) = (0, false));
-                end
-            }
+    fn serve_once(&self) -> End {
+        let end = match self.start() {
+            Ok(running) => self.watch(running),
             Err(why) => End::Failed(why),
-        }
+        };
+        self.leave();
+        end
     }
 
-    fn start(&self, listening: &mut Option<Listening>) -> Result<(Process, LastLine), String> {
+    fn start(&self) -> Result<Running, String> {
         let settings = &self.wanted.settings;
         let found = version(&settings.falco)?;
         check_language(&found, self.wanted.language)?;
         check_file("the plugin", &settings.plugin)?;
         self.set(|inner| inner.version.clone_from(&found.text));
-        let listening = match listening {
-            Some(known) => known,
-            None => listening.insert(self.listen()?),
-        };
-        listening.write(&self.wanted)?;
-        let config = listening.place.config();
-        // A process that connects waits until its id is known.
-        let mut pid = self.pid.lock().unwrap_or_else(PoisonError::into_inner);
-        let (process, output) = Process::start(&settings.falco, &[OsStr::new("-c"), config.as_os_str()])?;
-        *pid = process.id();
-        drop(pid);
-        self.set(|inner| inner.pid = process.id());
-        let last = LastLine::default();
-        let (log, kept) = (LogFile::new(listening.place.log()), last.clone());
+        let channel = self.open()?;
+        channel.write(&self.wanted)?;
+        let config = channel.place.config();
+        // A process that connects waits until it is known.
+        let mut only = channel.only.lock();
+        let (child, output) = Process::start(&settings.falco, &[OsStr::new("-c"), config.as_os_str()])?;
+        *only = process(child.id());
+        drop(only);
+        let running = Running { channel, process: child, last: LastLine::default() };
+        self.set(|inner| inner.pid = running.process.id());
+        let (log, kept) = (LogFile::new(running.channel.place.log()), running.last.clone());
         let copying = move || copy(output, log, &kept);
         let copying = std::thread::Builder::new().name("falco output".to_owned()).spawn(copying);
         copying.map_err(|error| format!("no thread for Falco's output: {error}"))?;
-        Ok((process, last))
+        Ok(running)
     }
 
     /// Listens for rows and alerts, and lets the judging threads use both.
-    fn listen(&self) -> Result<Listening, String> {
-        let place = Place::make(&self.wanted.place)?;
-        let rows = place.listen()?;
-        let alerts = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|error| format!("no port of the loopback is free for Falco's alerts: {error}"))?;
-        let generation = &self.wanted.rules.generation;
-        let mut key = [0; castellan_rows::KEY_BYTES];
-        getrandom::fill(&mut key).map_err(|error| format!("the system gives no random numbers: {error}"))?;
-        let identity = Identity {
-            key,
-            generation: Generation::parse(generation).ok_or("the rules have no generation")?,
-        };
-        let secret = Secret::random().map_err(|error| error.to_string())?;
-        let (pid, engine, number) = (Arc::clone(&self.pid), self.engine, self.number);
-        let setup = Setup {
-            rows,
-            alerts,
-            identity,
-            secret: secret.clone(),
-            rules: self.wanted.rules.count,
-            roll: self.wanted.rules.roll.clone(),
-            admit: Box::new(move |stream| {
-                let peer = peer_of(stream).map_err(|error| error.to_string())?;
-                let own = *pid.lock().unwrap_or_else(PoisonError::into_inner);
-                match peer.pid == own && peer.user == rustix::process::geteuid().as_raw() {
-                    true => Ok(()),
-                    false => Err(format!(
-                        "process {} is not the Falco that castellan started, which is process {own}",
-                        peer.pid
-                    )),
-                }
-            }),
-        };
-        let remote = RemoteEngine::start(setup, move |event| heard(engine, number, event));
-        let remote = Arc::new(remote.map_err(|error| format!("Falco's channel: {error}"))?);
-        self.set(|inner| inner.remote = Some(Arc::clone(&remote)));
-        let url = format!("http://{}{}", remote.address(), secret.path());
-        Ok(Listening { place, url, secret, key: base16ct::lower::encode_string(&key) })
+    fn open(&self) -> Result<Channel, String> {
+        let mut of = (self.number, 0);
+        self.set(|inner| {
+            inner.channel += 1;
+            of.1 = inner.channel;
+        });
+        let (engine, refused) = (self.engine, Arc::clone(&self.refused));
+        let heard = move |event: &SenderEvent| heard(engine, of, event, &refused);
+        let (channel, remote) = Channel::open(&self.wanted, heard)?;
+        self.put(Some(remote));
+        Ok(channel)
     }
 
-    /// Looks after a Falco until it ends, hangs or is not wanted any more.
-    fn watch(&self, mut process: Process, last: &LastLine) -> End {
+    /// Stores the channel for the judging threads. After a panic, one of before is stored.
+    fn put(&self, mut remote: Option<Arc<RemoteEngine>>) {
+        self.set(|inner| {
+            std::mem::swap(&mut inner.remote, &mut remote);
+            (inner.is_connected, inner.is_closed) = (false, false);
+        });
+        // The end of a channel waits for its thread, which may wait for the lock.
+        drop(remote);
+    }
+
+    /// Notes that no Falco runs. A late event of its channel changes nothing.
+    fn leave(&self) {
+        self.set(|inner| {
+            inner.pid = 0;
+            inner.channel += 1;
+        });
+        self.put(None);
+    }
+
+    /// Looks after a Falco, and ends it.
+    fn watch(&self, running: Running) -> End {
+        let seen = self.look(&running);
+        let Running { channel, mut process, last } = running;
+        // Before the process is waited for.
+        drop(channel);
+        match seen {
+            Seen::Unwanted => {
+                process.stop();
+                End::Unwanted
+            }
+            Seen::Ended => {
+                let status = process.wait().status;
+                End::Failed(format!("Falco has ended ({status}){}", said(&last)))
+            }
+            Seen::Failed(why) => {
+                process.stop();
+                End::Failed(why)
+            }
+        }
+    }
+
+    /// Looks after a Falco until it ends, fails, hangs or is not wanted any more.
+    fn look(&self, running: &Running) -> Seen {
+        let Running { process, last, .. } = running;
         // Since when it is not connected.
         let mut away = Some(Instant::now());
         loop {
             if !self.lasts() {
-                process.stop();
-                return End::Unwanted;
+                return Seen::Unwanted;
             }
-            if let Some(ended) = process.ended() {
-                return End::Failed(format!("Falco has ended ({}){}", ended.status, said(last)));
+            if process.has_ended() {
+                return Seen::Ended;
             }
             let inner = self.engine.lock();
             let (is_connected, is_hanging) = (inner.is_connected, inner.late >= ENGINE_LATE_MAX);
-            let (is_away, problem) = (inner.since.is_none(), inner.problem.clone());
-            let remote = inner.remote.clone().filter(|_| is_connected && is_away);
+            let (is_away, is_closed) = (inner.since.is_none(), inner.is_closed);
+            let problem = inner.problem.clone();
+            let remote = inner.remote.clone().filter(|_| is_connected && is_away && !is_closed);
             drop(inner);
             away = if is_away { away.or_else(|| Some(Instant::now())) } else { None };
+            if is_closed {
+                // A connection ends shortly before its process.
+                return if process.ends_within(ENGINE_LOOK) {
+                    Seen::Ended
+                } else {
+                    Seen::Failed(CLOSED.to_owned())
+                };
+            }
             let refused = remote.and_then(|remote| self.begin(&remote));
             let why = if let Some(why) = refused {
                 why
@@ -206,8 +227,7 @@ impl Round {
                 self.wait(ENGINE_LOOK);
                 continue;
             };
-            process.stop();
-            return End::Failed(why);
+            return Seen::Failed(why);
         }
     }
 
@@ -259,7 +279,12 @@ impl Round {
 
     /// Changes the state if the round lasts.
     fn set(&self, change: impl FnOnce(&mut super::Inner)) {
-        set(self.engine, self.number, change);
+        let mut inner = self.engine.lock();
+        if inner.round == self.number {
+            change(&mut inner);
+        }
+        drop(inner);
+        self.engine.changed.notify_all();
     }
 
     fn fail(&self, state: EngineState, why: &str) {
@@ -277,41 +302,8 @@ impl Round {
     }
 }
 
-fn set(engine: &Engine, number: u64, change: impl FnOnce(&mut super::Inner)) {
-    let mut inner = engine.lock();
-    if inner.round == number {
-        change(&mut inner);
-    }
-    drop(inner);
-    engine.changed.notify_all();
-}
-
-/// Notes a change of the channel.
-fn heard(engine: &Engine, number: u64, event: &SenderEvent) {
-    match event {
-        // It judges once it has shown that it tests all rules.
-        SenderEvent::Connected(_) => set(engine, number, |inner| {
-            inner.state = EngineState::Starting;
-            inner.is_connected = true;
-        }),
-        SenderEvent::Closed(_) => set(engine, number, |inner| {
-            if inner.state == EngineState::Judging {
-                inner.state = EngineState::Starting;
-            }
-            inner.is_connected = false;
-            inner.judged = time_since(inner.since.take());
-            "Falco's connection has ended".clone_into(&mut inner.problem);
-        }),
-        SenderEvent::Refused(why) => {
-            set(engine, number, |inner| {
-                if inner.state != EngineState::Judging {
-                    why.clone_into(&mut inner.problem);
-                }
-            });
-            engine.tell(&format!("a process was not let in as Falco: {why}"));
-        }
-    }
-}
+/// The reason to end a Falco that runs. It may have read changed files, which no roll call shows.
+const CLOSED: &str = "Falco's connection has ended and Falco runs, so castellan starts it with new files";
 
 /// Returns Falco's last line for a reason.
 fn said(last: &LastLine) -> String {
@@ -319,38 +311,5 @@ fn said(last: &LastLine) -> String {
     if line.is_empty() { String::new() } else { format!("; its last line: {line}") }
 }
 
-/// What a Falco of this round is told.
-struct Listening {
-    place: Place,
-    url: String,
-    secret: Secret,
-    key: String,
-}
-
-impl Listening {
-    fn write(&self, wanted: &Wanted) -> Result<(), String> {
-        let text = |path: std::path::PathBuf| {
-            path.into_os_string().into_string().map_err(|path| format!("`{}` is not UTF-8", path.display()))
-        };
-        let (rules, socket) = (text(self.place.rules())?, text(self.place.socket())?);
-        let config = alone(&EngineConfig {
-            rules: &rules,
-            library: &wanted.settings.plugin,
-            socket: &socket,
-            user: rustix::process::geteuid().as_raw(),
-            key: &self.key,
-            generation: &wanted.rules.generation,
-            url: &self.url,
-            user_agent: self.secret.agent(),
-        });
-        self.place.write(&config, &wanted.rules.yaml)
-    }
-}
-
-/// The secrets end with the round.
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // The next start removes what stays.
-        let _ = self.place.clear();
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -6,11 +6,11 @@ use castellan_policy::EngineKind;
 
 use super::*;
 
-fn engine() -> &'static Engine {
+pub(super) fn engine() -> &'static Engine {
     Box::leak(Box::new(Engine::new()))
 }
 
-fn wanted(refusal: Option<&'static str>) -> (Wanted, tempfile::TempDir) {
+pub(super) fn wanted(refusal: Option<&'static str>) -> (Wanted, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let settings = EngineSettings {
         kind: EngineKind::Falco,

@@ -128,8 +128,11 @@ fn a_killed_falco_is_taken_back() -> anyhow::Result<()> {
     let home = home("falco-killed", &Play::Judges)?;
     home.start_daemon()?;
     wait_for_state(&home, "judging")?;
-    for _ in 0..2 {
+    for is_without_folder in [false, true] {
         let before = falco(&home)?;
+        if is_without_folder {
+            std::fs::remove_dir_all(home.castellan().join("run/falco"))?;
+        }
         kill_process(before, Signal::KILL)?;
         ensure!(wait::ended(before, LIMIT)?, "it lives");
         // Denied, or judged by the next one; never allowed.

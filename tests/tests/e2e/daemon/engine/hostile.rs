@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use castellan_tests::falco::{self, Play};
 use castellan_tests::hook::{bash, call};
-use castellan_tests::wait::until;
+use castellan_tests::wait::{ended, until};
 use serde_json::json;
 
 use super::{LIMIT, answer, denied, falco as falco_of, home, wait_for_state};
@@ -102,4 +102,29 @@ fn a_person_can_act_while_calls_wait_for_falco() -> anyhow::Result<()> {
         waiting.join().expect("no panic")?;
         halted
     })
+}
+
+/// A program of the user weakens the rule file and has Falco read it again. The weaker rules judge no call.
+#[test]
+fn a_falco_that_reads_its_files_again_is_replaced() -> anyhow::Result<()> {
+    let home = home("falco-again", &Play::Judges)?;
+    home.start_daemon()?;
+    wait_for_state(&home, "judging")?;
+    let (before, rules) = (falco_of(&home)?, home.castellan().join("run/falco/rules.yaml"));
+    let text = std::fs::read_to_string(&rules)?;
+    let weaker = text.replace("forbidden", "novel");
+    ensure!(weaker != text);
+    std::fs::write(&rules, weaker)?;
+    falco::play(&home, &Play::ReadsAgain)?;
+    ensure!(ended(before, LIMIT)?, "the Falco with the weaker rules stays");
+    ensure!(answer(&home, &bash("echo forbidden"))? == "deny");
+    let engine = wait_for_state(&home, "judging")?;
+    ensure!(engine["restarts"] == 1 && std::fs::read_to_string(&rules)? == text, "{engine}");
+    ensure!(answer(&home, &bash("ls"))? == "defer" && answer(&home, &bash("echo forbidden"))? == "deny");
+    let records = home.records()?;
+    let told = |record: &serde_json::Value| {
+        record.to_string().contains("Falco's connection has ended and Falco runs")
+    };
+    ensure!(records.iter().any(told), "{records:?}");
+    Ok(())
 }
