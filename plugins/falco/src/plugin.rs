@@ -26,6 +26,21 @@ impl Plugin for CodingAgent {
     type ConfigType = Json<Settings>;
 
     fn new(_tables: Option<&TablesInput>, Json(settings): Json<Settings>) -> Result<Self, Error> {
+        close_memory()?;
         Ok(CodingAgent { channel: settings.channel()?, judged: Judged::default() })
     }
+}
+
+/// Keeps other processes of this user from reading Falco's memory, which has the key, and from changing it. castellan's
+/// daemon closes its own memory too. A process that attached before this call stays attached.
+#[cfg(target_os = "linux")]
+fn close_memory() -> Result<(), Error> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
+/// Falco's plugins run on Linux.
+#[cfg(not(target_os = "linux"))]
+fn close_memory() -> Result<(), Error> {
+    Ok(())
 }

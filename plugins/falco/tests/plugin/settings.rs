@@ -29,3 +29,13 @@ fn wrong_settings_are_refused_with_what_to_do() {
     }
     assert!(initialised(&settings("/run/rows.sock", 0, &hash, &hash)).is_ok());
 }
+
+/// Another process of the user could otherwise read the key, and change the answers.
+#[test]
+fn the_plugin_closes_the_memory_of_its_process() {
+    use rustix::process::{DumpableBehavior, dumpable_behavior, set_dumpable_behavior};
+    set_dumpable_behavior(DumpableBehavior::Dumpable).unwrap();
+    let hash = "01".repeat(32);
+    let _plugin = initialised(&settings("/run/rows.sock", 0, &hash, &hash)).unwrap();
+    assert_eq!(dumpable_behavior(), Ok(DumpableBehavior::NotDumpable));
+}
