@@ -196,14 +196,15 @@ fn text(path: PathBuf) -> anyhow::Result<String> {
 }
 
 /// Returns the program of the configuration, else the first of that name in `PATH` that is root's: an agent may have put
-/// another one there. A person's shell has `PATH`; the daemon does not read it.
+/// another one there. A person's shell has `PATH`; the daemon does not read it. The path has no symbolic link, so nobody
+/// else chooses another program later.
 fn found_falco(configured: &EngineSettings) -> anyhow::Result<String> {
     if is_executable(Path::new(&configured.falco)) {
         return Ok(configured.falco.clone());
     }
     let path = std::env::var_os("PATH");
     let dirs = path.iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute());
-    let found = dirs.map(|dir| dir.join("falco")).find(|file| is_executable(file) && is_of_root(file));
+    let found = first_falco(dirs, is_of_root);
     let found = found.with_context(|| {
         format!(
             "no Falco of root is at `{}` or in PATH: install Falco 0.43 or later, or name yours with `--falco PATH`",
@@ -213,8 +214,14 @@ fn found_falco(configured: &EngineSettings) -> anyhow::Result<String> {
     text(found)
 }
 
+/// Returns the first `falco` in these folders that can run and is allowed, without symbolic links.
+fn first_falco(dirs: impl Iterator<Item = PathBuf>, is_allowed: fn(&Path) -> bool) -> Option<PathBuf> {
+    let mut files = dirs.filter_map(|dir| std::fs::canonicalize(dir.join("falco")).ok());
+    files.find(|file| is_executable(file) && is_allowed(file))
+}
+
 fn is_of_root(file: &Path) -> bool {
-    std::fs::canonicalize(file).and_then(std::fs::metadata).is_ok_and(|found| found.uid() == 0)
+    std::fs::metadata(file).is_ok_and(|found| found.uid() == 0)
 }
 
 /// Returns the plugin of the configuration, else the one of castellan's package.
@@ -239,6 +246,23 @@ const LIBRARY: &str = "libcoding_agent.so";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_found_falco_is_no_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let [linked, broken] = ["linked", "broken"].map(|name| root.join(name));
+        for folder in [&linked, &broken] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let (real, other) = (root.join("real"), root.join("other"));
+        std::os::unix::fs::symlink(&real, linked.join("falco")).unwrap();
+        std::os::unix::fs::symlink(&other, broken.join("falco")).unwrap();
+        std::os::unix::fs::symlink("/bin/true", &real).unwrap();
+        let found = first_falco([broken, linked].into_iter(), |_| true).unwrap();
+        assert_eq!(found, std::fs::canonicalize("/bin/true").unwrap());
+        assert!(!found.starts_with(&root));
+    }
 
     #[test]
     fn the_line_names_the_state_and_the_reason() {

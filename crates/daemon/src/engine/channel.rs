@@ -104,15 +104,15 @@ impl Channel {
         Ok((Channel { only, place, url, secret, key: base16ct::lower::encode_string(&key) }, remote))
     }
 
-    /// Writes the rules and the configuration.
-    pub(super) fn write(&self, wanted: &Wanted) -> Result<(), String> {
+    /// Writes the rules and the configuration. `library`: the plugin's, as it was checked.
+    pub(super) fn write(&self, wanted: &Wanted, library: &str) -> Result<(), String> {
         let text = |path: PathBuf| {
             path.into_os_string().into_string().map_err(|path| format!("`{}` is not UTF-8", path.display()))
         };
         let (rules, socket) = (text(self.place.rules())?, text(self.place.socket())?);
         let config = alone(&EngineConfig {
             rules: &rules,
-            library: &wanted.settings.plugin,
+            library,
             socket: &socket,
             user: rustix::process::geteuid().as_raw(),
             key: &self.key,

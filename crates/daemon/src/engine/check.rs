@@ -33,7 +33,7 @@ pub(crate) fn check(
     let named = |why: String| vec![format!("{why}; `--falco PATH` and `--plugin PATH` name others")];
     let found = version(&settings.falco).map_err(named)?;
     check_language(&found, language).map_err(one)?;
-    check_file("the plugin", &settings.plugin).map_err(named)?;
+    let library = check_file("the plugin", &settings.plugin).map_err(named)?;
     let folder =
         tempfile::tempdir().map_err(|error| one(format!("no temporary folder: {}", explained(&error))))?;
     let place = Place::make(&folder.path().join("falco")).map_err(one)?;
@@ -43,7 +43,7 @@ pub(crate) fn check(
     let zeros = "0".repeat(64);
     let config = alone(&EngineConfig {
         rules: &of_rules,
-        library: &settings.plugin,
+        library: &library,
         socket: &socket,
         user: rustix::process::geteuid().as_raw(),
         key: &zeros,
@@ -54,7 +54,7 @@ pub(crate) fn check(
     place.write(&config, &rules.yaml).map_err(one)?;
     let (config, of_rules) = (place.config(), place.rules());
     let words = [OsStr::new("-c"), config.as_os_str(), OsStr::new("-V"), of_rules.as_os_str()];
-    let ran = run(&settings.falco, &words, ENGINE_VALIDATION_TIME).map_err(one)?;
+    let ran = run(&found.program, &words, ENGINE_VALIDATION_TIME).map_err(one)?;
     match problems(&ran) {
         problems if problems.is_empty() => Ok(CheckedEngine { version: found.text, rules: rules.count }),
         problems => Err(problems),

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -179,8 +180,14 @@ pub(super) fn run(falco: &str, arguments: &[&OsStr], time: Duration) -> Result<R
     Ok(Ran { is_success, status, output: reading.join().unwrap_or_default() })
 }
 
-/// Checks that only this user or root can have written a file that decides about calls, and its folder.
-pub(super) fn check_file(name: &str, path: &str) -> Result<(), String> {
+/// Checks that only this user or root can have written a file that decides about calls, and its folder. Returns its path
+/// without symbolic links: another user could change a link after the check.
+pub(super) fn check_file(name: &str, path: &str) -> Result<String, String> {
+    check_file_for(rustix::process::getegid().as_raw(), name, path)
+}
+
+/// As [`check_file`], for a process of the group `group`. Its users may write: it is most often the user's own group.
+fn check_file_for(group: u32, name: &str, path: &str) -> Result<String, String> {
     let of = |path: &Path, why: &str| format!("{name} `{}`: {why}", path.display());
     let real = std::fs::canonicalize(path).map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
@@ -191,11 +198,15 @@ pub(super) fn check_file(name: &str, path: &str) -> Result<(), String> {
     for part in [Some(real.as_path()), real.parent()].into_iter().flatten() {
         let found = std::fs::metadata(part).map_err(|error| of(part, &explained(&error)))?;
         Guard::User.check(&found).map_err(|error| of(part, &error.to_string()))?;
+        if found.mode() & 0o020 != 0 && found.gid() != group {
+            let why = format!("the users of group {} can write it: run `chmod g-w` on it", found.gid());
+            return Err(of(part, &why));
+        }
         if part == real.as_path() && !found.is_file() {
             return Err(of(part, "it is no file"));
         }
     }
-    Ok(())
+    real.into_os_string().into_string().map_err(|path| of(Path::new(&path), "its path is not UTF-8"))
 }
 
 /// A Falco that castellan can work with.
@@ -204,17 +215,19 @@ pub(super) struct Version {
     /// As Falco prints it, such as `0.43.1`.
     pub(super) text: String,
     pub(super) language: Language,
+    /// The path of the program without symbolic links.
+    pub(super) program: String,
 }
 
 /// Asks `falco` for its version. The error says why castellan cannot work with it.
 pub(super) fn version(falco: &str) -> Result<Version, String> {
-    check_file("the program", falco)?;
-    let ran = run(falco, &[OsStr::new("--version")], ENGINE_VERSION_TIME)?;
+    let program = check_file("the program", falco)?;
+    let ran = run(&program, &[OsStr::new("--version")], ENGINE_VERSION_TIME)?;
     let language = castellan_falco::version::engine_of(&ran.output)
         .map_err(|why| format!("`{falco}`: {why} ({})", ran.status))?;
     let found = ran.output.lines().rev().find_map(|line| line.split_once("Falco version:"));
     let text = found.and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or_default();
-    Ok(Version { text: text.to_owned(), language })
+    Ok(Version { text: text.to_owned(), language, program })
 }
 
 /// Checks that a Falco knows the language in which the rules are written.
@@ -248,7 +261,8 @@ mod tests {
         refused("no file");
         std::fs::remove_dir(&file).unwrap();
         std::fs::write(&file, "").unwrap();
-        assert_eq!(check_file("the program", &path), Ok(()));
+        let real = dir.path().canonicalize().unwrap().join("falco").to_str().unwrap().to_owned();
+        assert_eq!(check_file("the program", &path), Ok(real));
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o777)).unwrap();
         refused("other users can write it");
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -256,9 +270,30 @@ mod tests {
         refused("other users can write it");
     }
 
+    /// Debian's users have a group each; files of their own are often writable by it.
+    #[test]
+    fn users_of_another_group_cannot_write_a_file_that_decides() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("falco"), dir.path().join("link"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let group = std::fs::metadata(&file).unwrap().gid();
+        let check = |group: u32| check_file_for(group, "the program", link.to_str().unwrap());
+        for part in [file.as_path(), dir.path()] {
+            let before = std::fs::metadata(part).unwrap().permissions();
+            std::fs::set_permissions(part, std::fs::Permissions::from_mode(0o775)).unwrap();
+            let why = check(group + 1).unwrap_err();
+            assert!(why.contains(&format!("the users of group {group} can write it")), "{why}");
+            let real = file.canonicalize().unwrap();
+            assert_eq!(check(group).as_deref(), Ok(real.to_str().unwrap()));
+            std::fs::set_permissions(part, before).unwrap();
+        }
+        assert!(check(group + 1).is_ok());
+    }
+
     #[test]
     fn rules_of_a_newer_language_need_a_newer_falco() {
-        let of = |language| Version { text: "0.43.1".to_owned(), language };
+        let of = |language| Version { text: "0.43.1".to_owned(), language, program: String::new() };
         for (has, needs, is_good) in [
             (Language::V0_43, Language::V0_43, true),
             (Language::V0_44, Language::V0_43, true),

@@ -112,14 +112,14 @@ impl Round {
         let settings = &self.wanted.settings;
         let found = version(&settings.falco)?;
         check_language(&found, self.wanted.language)?;
-        check_file("the plugin", &settings.plugin)?;
+        let library = check_file("the plugin", &settings.plugin)?;
         self.set(|inner| inner.version.clone_from(&found.text));
         let channel = self.open()?;
-        channel.write(&self.wanted)?;
+        channel.write(&self.wanted, &library)?;
         let config = channel.place.config();
         // A process that connects waits until it is known.
         let mut only = channel.only.lock();
-        let (child, output) = Process::start(&settings.falco, &[OsStr::new("-c"), config.as_os_str()])?;
+        let (child, output) = Process::start(&found.program, &[OsStr::new("-c"), config.as_os_str()])?;
         *only = process(child.id());
         drop(only);
         let running = Running { channel, process: child, last: LastLine::default() };
