@@ -200,10 +200,11 @@ impl Engine {
         self.changed.wait_timeout(inner, at_most).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn tell(&self, line: &str) {
-        if let Some(Tell(tell)) = self.tell.get() {
-            tell(line);
-        }
+    /// Records a line. Returns false if nothing receives lines yet.
+    fn tell(&self, line: &str) -> bool {
+        let Some(Tell(tell)) = self.tell.get() else { return false };
+        tell(line);
+        true
     }
 }
 

@@ -8,6 +8,9 @@ pub(crate) const EVENTS_TIME: Duration = Duration::from_secs(1);
 /// Copies of calls that wait for such a Falco: more than agents make in a second. A further one is lost.
 pub(crate) const EVENTS_WAITING_MAX: usize = 64;
 
+/// Bytes of the copies that wait: the largest call, or all copies of 1 MiB. A further one is lost.
+pub(crate) const EVENTS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Time from a call's arrival in which Falco must have judged it, with the wait for a Falco that starts. With the hook's own
 /// work and the record it is below the 10 s of a hook, so that the reason for the denial reaches the agent.
 pub(crate) const ENGINE_TIME: Duration = Duration::from_secs(7);

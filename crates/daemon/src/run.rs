@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::configured::servers_before;
 use crate::containment::Containment;
 use crate::control_server::{Connections, ControlServer, Signal};
-use crate::engine::ENGINE;
+use crate::engine::{ENGINE, EVENTS};
 use crate::facts::own_paths;
 use crate::gaps;
 use crate::handover::{Gift, Predecessor, Successor, resume};
@@ -114,6 +114,7 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
             judge.record_problem("engine", line);
         }
     });
+    EVENTS.tell_untold();
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     // A daemon with a user of its own cannot write the user's files.

@@ -6,8 +6,9 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
 use castellan_event::{Answers, Call, Facts, Session, rows};
@@ -17,11 +18,11 @@ use castellan_rows::{Generation, Identity, KEY_BYTES, Nonce, Sender, encode};
 
 use super::ENGINE;
 use super::place::Place;
-use crate::limits::{EVENTS_TIME, EVENTS_WAITING_MAX};
+use crate::limits::{EVENTS_BYTES_MAX, EVENTS_TIME, EVENTS_WAITING_MAX};
 use crate::platform::peer_of;
 
 /// The copies of this process.
-pub(crate) static EVENTS: Events = Events { running: Mutex::new(None) };
+pub(crate) static EVENTS: Events = Events::new();
 
 /// No rules of castellan judge a copy.
 const GENERATION: Generation = Generation([0; 32]);
@@ -41,19 +42,71 @@ pub(crate) struct WantedEvents {
 #[derive(Debug)]
 pub(crate) struct Events {
     running: Mutex<Option<Running>>,
+    /// A failure before the record received lines.
+    untold: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
 struct Running {
     wanted: WantedEvents,
     sender: Arc<Sender>,
-    queue: SyncSender<Vec<u8>>,
+    queue: Queue,
+}
+
+/// Copies that wait, with their bytes.
+#[derive(Debug, Clone)]
+struct Queue {
+    to: SyncSender<Vec<u8>>,
+    bytes: Arc<AtomicUsize>,
+}
+
+/// The other end of the queue.
+#[derive(Debug)]
+struct Copies {
+    from: Receiver<Vec<u8>>,
+    bytes: Arc<AtomicUsize>,
+}
+
+fn queue() -> (Queue, Copies) {
+    let (to, from) = sync_channel(EVENTS_WAITING_MAX);
+    let bytes = Arc::new(AtomicUsize::new(0));
+    (Queue { to, bytes: Arc::clone(&bytes) }, Copies { from, bytes })
+}
+
+impl Queue {
+    /// Adds a copy. A Falco that does not keep up loses it.
+    fn add(&self, copy: Vec<u8>) {
+        let size = copy.len();
+        let before = self.bytes.fetch_add(size, Ordering::SeqCst);
+        if before.saturating_add(size) > EVENTS_BYTES_MAX || self.to.try_send(copy).is_err() {
+            self.bytes.fetch_sub(size, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Copies {
+    /// Sends copies until nobody makes them.
+    fn send(self, to: impl Fn(&[u8])) {
+        for copy in self.from {
+            to(&copy);
+            self.bytes.fetch_sub(copy.len(), Ordering::SeqCst);
+        }
+    }
 }
 
 impl Events {
+    const fn new() -> Events {
+        Events { running: Mutex::new(None), untold: Mutex::new(None) }
+    }
+
     /// Makes copies from now on; `None` ends it. A failure is recorded, and calls go on without copies.
     pub(crate) fn want(&self, wanted: Option<WantedEvents>) {
-        let mut running = self.lock();
+        self.start(wanted, |line| ENGINE.tell(line));
+    }
+
+    /// As [`Events::want`]. `tell` records a line, and returns false if it cannot yet.
+    fn start(&self, wanted: Option<WantedEvents>, tell: impl Fn(&str) -> bool) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.as_ref().map(|running| &running.wanted) == wanted.as_ref() {
             return;
         }
@@ -62,14 +115,30 @@ impl Events {
         if let Some(wanted) = wanted {
             match Running::start(wanted) {
                 Ok(started) => *running = Some(started),
-                Err(why) => ENGINE.tell(&format!("no copies of calls for a Falco: {why}")),
+                Err(why) => {
+                    let line = format!("no copies of calls for a Falco: {why}");
+                    if !tell(&line) {
+                        *self.untold() = Some(line);
+                    }
+                }
             }
         }
     }
 
-    /// Copies a judged call. Never waits.
+    /// Records a failure that came before the record received lines.
+    pub(crate) fn tell_untold(&self) {
+        if let Some(line) = self.untold().take() {
+            ENGINE.tell(&line);
+        }
+    }
+
+    /// Copies a judged call. It waits for nobody: a call that is judged while copies begin or end is not copied.
     pub(crate) fn copy(&self, call: &Call, facts: &Facts, session: &Session, answers: &Answers) {
-        let running = self.lock();
+        let running = match self.running.try_lock() {
+            Ok(running) => running,
+            Err(TryLockError::Poisoned(running)) => running.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
         let Some(Running { sender, queue, .. }) = &*running else { return };
         if sender.connection().is_none() {
             return;
@@ -80,12 +149,13 @@ impl Events {
         let marks: Vec<&str> = session.marks.keys().map(String::as_str).collect();
         let nonces: Option<Vec<Nonce>> = rows.iter().map(|_| random().map(Nonce).ok()).collect();
         let copy = nonces.and_then(|nonces| encode(&rows, &marks, GENERATION, &nonces).ok());
-        // A Falco that does not keep up loses calls.
-        copy.map(|copy| queue.try_send(copy));
+        if let Some(copy) = copy {
+            queue.add(copy);
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn untold(&self) -> MutexGuard<'_, Option<String>> {
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,19 +181,15 @@ impl Running {
             generation: &GENERATION.to_string(),
         });
         write_private(&place.config(), fragment.as_bytes()).map_err(|error| at(&place.config(), &error))?;
-        let (queue, copies) = sync_channel(EVENTS_WAITING_MAX);
+        let (queue, copies) = queue();
         let to = Arc::clone(&sender);
         let thread = std::thread::Builder::new().name("falco events".to_owned());
-        thread.spawn(move || send(&copies, &to)).map_err(|error| format!("no thread: {error}"))?;
-        Ok(Running { wanted, sender, queue })
-    }
-}
-
-/// Sends copies until nobody makes them.
-fn send(copies: &Receiver<Vec<u8>>, to: &Sender) {
-    for copy in copies {
         // A Falco that has gone or does not read loses this call.
-        to.send(&copy, Instant::now() + EVENTS_TIME).unwrap_or_default();
+        let send = move |copy: &[u8]| {
+            to.send(copy, Instant::now() + EVENTS_TIME).unwrap_or_default();
+        };
+        thread.spawn(move || copies.send(send)).map_err(|error| format!("no thread: {error}"))?;
+        Ok(Running { wanted, sender, queue })
     }
 }
 
@@ -155,4 +221,42 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The policy is loaded before the record receives lines.
+    #[test]
+    fn a_failure_at_the_start_is_kept_for_the_record() {
+        let (events, home) = (Events::new(), tempfile::tempdir().unwrap());
+        let place = home.path().join("x".repeat(200));
+        let wanted = WantedEvents { place, key: home.path().join("key"), library: "/plugin".to_owned() };
+        events.start(Some(wanted.clone()), |_| true);
+        assert_eq!(*events.untold(), None);
+        events.start(Some(wanted), |_| false);
+        let kept = events.untold().take().unwrap();
+        assert!(kept.starts_with("no copies of calls for a Falco: ") && kept.contains("bytes"), "{kept}");
+    }
+
+    /// A Falco that reads nothing costs no more memory than this.
+    #[test]
+    fn the_queue_has_a_limit_of_copies_and_of_bytes() {
+        let of = |size: usize, times: usize| {
+            let (queue, copies) = queue();
+            for _ in 0..times {
+                queue.add(vec![0; size]);
+            }
+            drop(queue.to);
+            let (waiting, sent) = (queue.bytes.load(Ordering::SeqCst), std::cell::Cell::new(0));
+            copies.send(|copy| sent.set(sent.get() + copy.len()));
+            assert_eq!((sent.get(), queue.bytes.load(Ordering::SeqCst)), (waiting, 0));
+            waiting
+        };
+        assert_eq!(of(1, 1_000), EVENTS_WAITING_MAX);
+        assert_eq!(of(EVENTS_BYTES_MAX / 4 + 1, 10), 3 * (EVENTS_BYTES_MAX / 4 + 1));
+        assert_eq!(of(EVENTS_BYTES_MAX, 2), EVENTS_BYTES_MAX);
+        assert_eq!(of(EVENTS_BYTES_MAX + 1, 2), 0);
+    }
 }
