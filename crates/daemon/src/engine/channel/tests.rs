@@ -15,10 +15,8 @@ fn open(wanted: &Wanted) -> (Channel, Arc<RemoteEngine>, Receiver<SenderEvent>) 
 }
 
 fn refused(heard: &Receiver<SenderEvent>, part: &str) {
-    match heard.recv_timeout(LIMIT).unwrap() {
-        SenderEvent::Refused(why) if why.contains(part) => {}
-        other => panic!("{other:?}, not {part}"),
-    }
+    let event = heard.recv_timeout(LIMIT).unwrap();
+    assert!(matches!(&event, SenderEvent::Refused(why) if why.contains(part)), "{event:?}, not {part}");
 }
 
 /// This process has the key. Before the start and in a pause no process is Falco, and a later process with the id of a
