@@ -1,5 +1,5 @@
-//! Waiting with a limit. [`Timed`] reads from a socket and writes to it until a deadline and not for a time since the last
-//! byte, so that a peer that sends or takes single bytes does not hold a thread. [`wait_or_kill`] waits for a program.
+//! Waiting with a limit. [`Timed`] reads from a socket and writes to it until one deadline. So a peer that sends or takes
+//! single bytes does not hold a thread. [`wait_or_kill`] waits for a program.
 
 use std::io;
 use std::os::unix::net::UnixStream;

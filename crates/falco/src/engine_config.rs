@@ -178,7 +178,7 @@ mod tests {
         assert!(documented.contains(&format!("```yaml\n{written}```")), "{written}");
     }
 
-    /// What Falco does by default, and what would let an alert be lost or a rule be left out.
+    /// A default of Falco could lose an alert or leave out a rule.
     #[test]
     fn a_falco_of_its_own_leaves_nothing_to_defaults() {
         let text = alone(&CONFIG);

@@ -1,5 +1,5 @@
-//! A call on the channel: the parts that its rows share, once each, and the rows. [`encode`] writes it, [`CallRows`] makes
-//! the events of it, one after the other, so that a large call is never in memory once for each row.
+//! A call on the channel: the parts that its rows share, once each, and the rows. [`encode`] writes it. [`CallRows`] makes
+//! its events, one after the other: a large call is never in memory once for each row.
 //!
 //! ```text
 //! version u32 | generation | parts u32 | rows u32 | (size u32, part) ... | (nonce, part number u32, size u32, part) ...

@@ -33,8 +33,7 @@ fn a_contained_call_that_deletes_its_workspace_can_be_undone() -> Result<()> {
     Ok(())
 }
 
-/// Checks that an unread call is asked about instead, that the person sees the reason, and that the answer is the old one when the
-/// workspace is smaller again.
+/// Checks that castellan asks about an unread call, and shows the reason to a person. After `shrink` it contains the call again.
 fn is_asked_about(rig: &Rig, reason: &str, shrink: impl Fn() -> Result<()>) -> Result<()> {
     let command = rig.unread("echo ran > ran")?;
     let answer = rig.ask_later(&command)?;

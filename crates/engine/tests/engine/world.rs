@@ -132,7 +132,7 @@ pub(crate) fn rows_of(number: usize) -> Vec<Made> {
     let program = ["rm", "ls", "cat", "make"][number % 4];
     let args: &[&str] = if number.is_multiple_of(3) { &["-i", "x"] } else { &["x"] };
     let kind = if number.is_multiple_of(5) { "write" } else { "read" };
-    let path = if number.is_multiple_of(7) { "/work/x" } else { "/etc/x" };
+    let path = if number.is_multiple_of(7) { "/project/x" } else { "/etc/x" };
     rows(program, args, kind, path)
 }
 

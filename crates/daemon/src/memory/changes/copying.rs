@@ -53,8 +53,8 @@ impl Copier {
 }
 
 impl Changes {
-    /// Returns the calls that may still run beside the call `but`, and that may read a file of a workspace, or a copy that
-    /// another one of them makes.
+    /// Returns the running calls, except `but`, that may read a file of a workspace. A call that reads the copies of another one
+    /// is among them.
     pub(in crate::memory) fn beside(&self, but: u64, workspace: &str) -> Vec<Copier> {
         let mut files = BTreeSet::from([workspace.to_owned()]);
         let mut left: Vec<&Open> = self.sessions.values().flat_map(|session| &session.open).collect();
