@@ -36,7 +36,7 @@ impl HookSettings {
     /// plugin is on. Otherwise only the agent knows.
     pub fn in_plugins(&self) -> Vec<(&Path, HookCommand, bool)> {
         let on = self.plugins_on();
-        let of_plugins = self.files.iter().filter(|watched| watched.owners.is_some());
+        let of_plugins = self.files.iter().filter(|watched| watched.file.place == Place::Plugin);
         let found = of_plugins.filter_map(|watched| {
             Some((watched.path.as_path(), self.ours(watched).next()?, self.is_on(watched, &on)))
         });
