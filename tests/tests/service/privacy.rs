@@ -153,6 +153,7 @@ const COMMANDS: &[(&str, &[i32], &str)] = &[
     ("mode", &[0], "enforce"),
     ("profile", &[0], "standard"),
     ("packs", &[0], "git"),
+    ("engine", &[0], "native"),
     ("config show", &[0], "ask_wait"),
     ("config check", &[0], ""),
     ("config schema", &[0], "properties"),
