@@ -1,6 +1,8 @@
 //! The configuration of a Falco that judges calls in castellan's place, and the fragment for a Falco that only gets copies
 //! of them.
 
+use castellan_rows::{HEX, UID};
+
 use crate::export::quoted;
 
 /// The values of a configuration.
@@ -81,7 +83,7 @@ pub struct SourceConfig<'c> {
 /// Returns the fragment for the `config.d` of a Falco that has the plugin as one more source and decides nothing.
 pub fn source(config: &SourceConfig<'_>) -> String {
     let SourceConfig { library, socket, user, key, generation } = *config;
-    let [library, socket, key, generation] = [library, socket, key, generation].map(quoted);
+    let [library, socket] = [library, socket].map(quoted);
     format!(
         "\
 # Written by castellan for a Falco of yours: it gets a copy of each judged call, and decides nothing.
@@ -91,9 +93,9 @@ plugins:
     library_path: {library}
     init_config:
       socket: {socket}
-      user: {user}
-      key: {key}
-      generation: {generation}
+      user: \"{UID}{user}\"
+      key: \"{HEX}{key}\"
+      generation: \"{HEX}{generation}\"
 "
     )
 }
@@ -105,8 +107,7 @@ pub fn alone(config: &EngineConfig<'_>) -> String {
 
 fn own(config: &EngineConfig<'_>) -> String {
     let EngineConfig { rules, library, socket, user, key, generation, url, user_agent } = *config;
-    let [rules, library, socket, key, generation, url, user_agent] =
-        [rules, library, socket, key, generation, url, user_agent].map(quoted);
+    let [rules, library, socket, url, user_agent] = [rules, library, socket, url, user_agent].map(quoted);
     format!(
         "\
 rules_files:
@@ -117,9 +118,9 @@ plugins:
     library_path: {library}
     init_config:
       socket: {socket}
-      user: {user}
-      key: {key}
-      generation: {generation}
+      user: \"{UID}{user}\"
+      key: \"{HEX}{key}\"
+      generation: \"{HEX}{generation}\"
 append_output:
   - match:
       source: coding_agent
@@ -157,8 +158,10 @@ mod tests {
         for line in [
             r#"  - "/home/a \"b\"/rules.yaml""#,
             r#"      socket: "/home/a: #b/rows.sock""#,
-            // A key of digits alone would be a number.
-            r#"      key: "0123""#,
+            // Texts of digits alone would be numbers.
+            r#"      user: "uid:1000""#,
+            r#"      key: "hex:0123""#,
+            r#"      generation: "hex:4567""#,
             r#"  url: "http://127.0.0.1:4040/89ab""#,
         ] {
             assert!(text.lines().any(|own| own == line), "{line}\n{text}");

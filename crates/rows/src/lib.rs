@@ -15,6 +15,12 @@ mod part;
 mod plain;
 mod seen;
 
+/// Begins a key and a generation in the settings of Falco's plugin. Falco hands a text that looks like a number to a plugin as
+/// a number, in quotes, too.
+pub const HEX: &str = "hex:";
+/// Begins a user id there, for the same reason. A number above `i32::MAX` would arrive as a fraction.
+pub const UID: &str = "uid:";
+
 pub use call::{CallRows, EncodeError, encode};
 pub use channel::{
     Admit, Identity, KEY_BYTES, PeerUser, ReceiveError, Receiver, SendError, Sender, SenderEvent,

@@ -70,7 +70,9 @@ fn in_memory(text: &[u8]) -> Vec<u8> {
 
 fn main() {
     let hash = "01".repeat(32);
-    let settings = format!(r#"{{"socket":"/run/rows.sock","user":0,"key":"{hash}","generation":"{hash}"}}"#);
+    let settings = format!(
+        r#"{{"socket":"/run/rows.sock","user":"uid:0","key":"hex:{hash}","generation":"hex:{hash}"}}"#
+    );
     let settings = CString::new(settings).unwrap_or_default();
     // SAFETY: all fields are pointers and functions that may be missing.
     let mut input: ss_plugin_init_input = unsafe { std::mem::zeroed() };

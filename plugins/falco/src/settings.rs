@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use castellan_rows::{Generation, Identity, KEY_BYTES, Receiver};
+use castellan_rows::{Generation, HEX, Identity, KEY_BYTES, Receiver, UID};
 use falco_plugin::anyhow::{self, Context as _};
 use falco_plugin::schemars::JsonSchema;
 use falco_plugin::serde::Deserialize;
@@ -16,11 +16,11 @@ use falco_plugin::serde::Deserialize;
 pub struct Settings {
     /// Absolute path of the daemon's socket.
     socket: String,
-    /// User id of the daemon.
-    user: u32,
-    /// The key of the channel: 64 characters of lower-case hex.
+    /// User id of the daemon, after `uid:`.
+    user: String,
+    /// The key of the channel: `hex:` and 64 characters of lower-case hex.
     key: String,
-    /// The hash of the rules that castellan wrote beside this configuration: 64 characters of lower-case hex.
+    /// The hash of the rules that castellan wrote beside this configuration: `hex:` and 64 characters of lower-case hex.
     generation: String,
 }
 
@@ -40,13 +40,19 @@ impl Settings {
             "the plugin's `socket` must be an absolute path, not `{}`; `castellan engine falco` writes it",
             self.socket
         );
-        let hash = "64 characters of lower-case hex; `castellan engine falco` writes it";
+        let wrong = |name: &str, form: &str| {
+            format!("the plugin's `{name}` must be {form}; `castellan engine falco` writes it")
+        };
         // Both texts are 32 bytes in hex.
-        let key: [u8; KEY_BYTES] =
-            Generation::parse(&self.key).with_context(|| format!("the plugin's `key` must be {hash}"))?.0;
-        let generation = Generation::parse(&self.generation)
-            .with_context(|| format!("the plugin's `generation` must be {hash}"))?;
-        Ok(Channel { socket, user: self.user, identity: Identity { key, generation } })
+        let hash = |name: &str, text: &str| {
+            let found = text.strip_prefix(HEX).and_then(Generation::parse);
+            found.with_context(|| wrong(name, &format!("`{HEX}` and 64 characters of lower-case hex")))
+        };
+        let key: [u8; KEY_BYTES] = hash("key", &self.key)?.0;
+        let generation = hash("generation", &self.generation)?;
+        let user = self.user.strip_prefix(UID).and_then(|user| user.parse().ok());
+        let user = user.with_context(|| wrong("user", &format!("`{UID}` and a number")))?;
+        Ok(Channel { socket, user, identity: Identity { key, generation } })
     }
 }
 

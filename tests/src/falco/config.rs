@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use castellan_rows::{Generation, Identity, Receiver, plain_fields};
+use castellan_rows::{Generation, HEX, Identity, Receiver, UID, plain_fields};
 use castellan_rules::{Options, RuleSet, Severity, Source};
 
 use super::play::Address;
@@ -39,13 +39,16 @@ impl Config {
             .strip_prefix("http://")
             .and_then(|rest| rest.split_once('/'))
             .with_context(|| format!("not an address: {url}"))?;
-        let hex = |begin| value(begin).and_then(|text| Generation::parse(&text).context("no hex"));
+        let hex = |begin| {
+            let text: String = value(begin)?;
+            text.strip_prefix(HEX).and_then(Generation::parse).context("no hex")
+        };
         let rules = text.lines().skip_while(|line| *line != "rules_files:").nth(1).context("no rules")?;
         let rules: PathBuf = serde_json::from_str(rules.trim_start_matches("  - "))?;
         Ok(Config {
             rules,
             socket: value("socket:")?.into(),
-            user: value("user:")?.parse()?,
+            user: value("user:")?.strip_prefix(UID).context("no user")?.parse()?,
             key: hex("key:")?.0,
             generation: hex("generation:")?,
             alerts: address.parse()?,

@@ -48,7 +48,9 @@ impl Daemon {
 }
 
 pub(crate) fn settings(socket: &str, user: u32, key: &str, generation: &str) -> String {
-    format!(r#"{{"socket":"{socket}","user":{user},"key":"{key}","generation":"{generation}"}}"#)
+    format!(
+        r#"{{"socket":"{socket}","user":"uid:{user}","key":"hex:{key}","generation":"hex:{generation}"}}"#
+    )
 }
 
 fn peer_user(stream: &UnixStream) -> std::io::Result<u32> {

@@ -21,6 +21,8 @@ fn wrong_settings_are_refused_with_what_to_do() {
         (settings("run/rows.sock", 0, &hash, &hash), "absolute path"),
         (settings("/run/rows.sock", 0, "secret", &hash), "`key`"),
         (settings("/run/rows.sock", 0, &hash, "7"), "`generation`"),
+        (settings("/run/rows.sock", 0, &hash, &hash).replace("hex:", ""), "`key`"),
+        (settings("/run/rows.sock", 0, &hash, &hash).replace("uid:", ""), "`user`"),
         (settings("/run/rows.sock", 0, &hash, &hash).replace('}', r#","other":1}"#), "parse config"),
     ] {
         let error = initialised(&settings).err().expect("refused");
