@@ -117,3 +117,39 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use castellan_programs::{Program, find};
+
+    use super::*;
+
+    /// Options of every command.
+    const GLOBAL: &[&str] = &["--home", "--quiet", "--verbose", "--color", "--help", "--version"];
+
+    /// Adds the subcommands and options that the model of castellan does not have.
+    fn missing(command: &clap::Command, model: &Program, path: &str, found: &mut Vec<String>) {
+        for option in command.get_arguments().filter_map(clap::Arg::get_long) {
+            let option = format!("--{option}");
+            let has = model.options.iter().any(|known| known.flags.contains(&option.as_str()));
+            if !has && !GLOBAL.contains(&option.as_str()) {
+                found.push(format!("{path} {option}"));
+            }
+        }
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            let path = format!("{path} {}", sub.get_name());
+            match model.subs.iter().find(|model| model.names.contains(&sub.get_name())) {
+                Some(model) => missing(sub, model, &path, found),
+                None => found.push(path),
+            }
+        }
+    }
+
+    /// castellan asks about a command of its own that its model does not have.
+    #[test]
+    fn the_model_of_castellan_has_each_of_its_commands() {
+        let mut found = Vec::new();
+        missing(&Arguments::definition(), find("castellan").unwrap(), "castellan", &mut found);
+        assert_eq!(found, Vec::<String>::new());
+    }
+}
