@@ -27,8 +27,15 @@ struct Shared {
     secret: Secret,
     on_report: Box<dyn Fn(Seen) + Send + Sync>,
     is_over: AtomicBool,
-    /// Open connections by their numbers.
-    open: Mutex<Vec<(u64, TcpStream)>>,
+    /// Open connections, the oldest first.
+    open: Mutex<Vec<Open>>,
+}
+
+struct Open {
+    number: u64,
+    stream: TcpStream,
+    /// The sender has shown the secret.
+    is_known: bool,
 }
 
 impl Alerts {
@@ -64,8 +71,8 @@ impl Alerts {
 impl Drop for Alerts {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        for (_, stream) in self.shared.open().iter() {
-            stream.shutdown(Shutdown::Both).unwrap_or_default();
+        for open in self.shared.open().iter() {
+            open.stream.shutdown(Shutdown::Both).unwrap_or_default();
         }
         // A connection wakes the thread that accepts.
         drop(TcpStream::connect_timeout(&self.address, Duration::from_millis(HEAD_MS)));
@@ -77,16 +84,37 @@ impl Drop for Alerts {
 }
 
 impl Shared {
-    fn open(&self) -> std::sync::MutexGuard<'_, Vec<(u64, TcpStream)>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, Vec<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, stream: &TcpStream) -> io::Result<()> {
+    /// Adds a connection. At the limit, the oldest one whose sender has not shown the secret ends: a stranger who opens
+    /// many takes no place of Falco's. Returns false if there is no such one.
+    fn begin(&self, number: u64, stream: TcpStream) -> bool {
+        let mut open = self.open();
+        if open.len() >= CONNECTIONS_MAX {
+            let Some(at) = open.iter().position(|one| !one.is_known) else { return false };
+            open.remove(at).stream.shutdown(Shutdown::Both).unwrap_or_default();
+        }
+        open.push(Open { number, stream, is_known: false });
+        true
+    }
+
+    fn know(&self, number: u64) {
+        self.open().iter_mut().filter(|one| one.number == number).for_each(|one| one.is_known = true);
+    }
+
+    fn end(&self, number: u64) {
+        self.open().retain(|one| one.number != number);
+    }
+
+    fn serve(&self, number: u64, stream: &TcpStream) -> io::Result<()> {
         let mut reader = BufReader::new(Timed { stream, until: within(HEAD_MS) });
         let mut writer = stream;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(Duration::from_millis(BODY_MS)))?;
         while let Some(head) = request::head(&mut reader, &self.secret)? {
+            self.know(number);
             reader.get_mut().until = within(BODY_MS);
             let report = request::report(&mut reader, &mut writer, &head)?;
             writer.write_all(DONE)?;
@@ -139,21 +167,17 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok(own) = stream.try_clone() else { continue };
-        {
-            let mut open = shared.open();
-            if open.len() >= CONNECTIONS_MAX {
-                continue;
-            }
-            open.push((number, own));
+        if !shared.begin(number, own) {
+            continue;
         }
         let of_connection = Arc::clone(shared);
         let serve = move || {
-            // An error ends the connection; nobody could be told more.
-            of_connection.serve(&stream).unwrap_or_default();
-            of_connection.open().retain(|(other, _)| *other != number);
+            // An error ends the connection: a stranger learns no reason, and Falco has no use for one.
+            of_connection.serve(number, &stream).unwrap_or_default();
+            of_connection.end(number);
         };
         if std::thread::Builder::new().name("alert".to_owned()).spawn(serve).is_err() {
-            shared.open().retain(|(other, _)| *other != number);
+            shared.end(number);
         }
     }
 }

@@ -6,7 +6,7 @@ pub(crate) const HEAD_BYTES_MAX: usize = 8 * 1024;
 /// Header fields of a request. Falco sends six.
 pub(crate) const FIELDS_MAX: usize = 32;
 
-/// Connections for alerts at the same time. Falco holds one open; all others come from strangers.
+/// Connections for alerts at the same time. Falco holds one open; all others come from strangers, and end first.
 pub(crate) const CONNECTIONS_MAX: usize = 32;
 
 /// Milliseconds in which the first head of a connection must arrive. A stranger holds a connection no longer.

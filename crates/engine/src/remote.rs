@@ -15,7 +15,7 @@ use crate::roll_call::{RollCall, RollCallRow};
 use crate::secret::Secret;
 use crate::waiting::Waiting;
 
-/// What an engine needs to start.
+/// The parts of an engine at its start.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Setup {
     /// The socket of the channel, in a directory of its own that only the user can enter.
@@ -45,7 +45,8 @@ pub struct RemoteEngine {
 }
 
 impl RemoteEngine {
-    /// Starts to listen. `on_event` is called when an engine connects, is refused, or ends.
+    /// Starts to listen. `on_event` is called when an engine connects, is refused, or ends. An error if the alerts do not come
+    /// over the loopback, or if the system gives no thread.
     pub fn start(setup: Setup, on_event: impl Fn(&SenderEvent) + Send + 'static) -> io::Result<RemoteEngine> {
         let Setup { rows, alerts, identity, secret, rules, roll, admit } = setup;
         let (waiting, roll_call) = (Arc::new(Waiting::default()), Arc::new(RollCall::new(roll)));
@@ -105,7 +106,8 @@ impl RemoteEngine {
         }
     }
 
-    /// Returns the numbers of the rules that match each row, ascending. `keys`: the labels of the session's marks.
+    /// Returns for each row the numbers of the rules that match it, ascending. `keys`: the labels of the session's marks. An
+    /// error, at the latest at `deadline`, is the reason why the call must be denied.
     pub fn matches<R: Row>(
         &self,
         rows: &[R],

@@ -1,5 +1,5 @@
-//! Reads requests with alerts: HTTP/1.1, a body by content-length, keep-alive. Who does not know the secret is
-//! disconnected before the body is read.
+//! Reads requests with alerts: HTTP/1.1, a body by content-length, keep-alive. A sender without the
+//! secret is disconnected before its body is read.
 
 use std::io::{self, BufRead, Read, Write};
 

@@ -67,12 +67,12 @@ impl Waiting {
         Ok(Ticket { waiting: self, number, nonces })
     }
 
-    /// Takes a report. `count`: the number of rules. Returns false for a report on a row that does not wait.
-    pub(crate) fn report(&self, seen: Seen, count: usize) -> bool {
+    /// Takes a report. `count`: the number of rules. A report on a row that does not wait changes nothing.
+    pub(crate) fn report(&self, seen: Seen, count: usize) {
         let mut state = self.lock();
-        let Some(Row { call, at }) = state.rows.get(&seen.nonce) else { return false };
+        let Some(Row { call, at }) = state.rows.get(&seen.nonce) else { return };
         let (call, at) = (*call, *at);
-        let Some(call) = state.calls.get_mut(&call) else { return false };
+        let Some(call) = state.calls.get_mut(&call) else { return };
         let is_known = seen.rules.iter().all(|rule| usize::try_from(*rule).is_ok_and(|rule| rule < count));
         match call.reports.get_mut(at) {
             Some(report @ None) if is_known => {
@@ -81,12 +81,11 @@ impl Waiting {
             }
             // The same report again.
             Some(Some(known)) if *known == seen.rules => {}
-            // Another report on the same row, or an unknown rule: one of them is wrong, and nobody knows which.
+            // Another report on the same row, or an unknown rule: one of them is wrong, and castellan does not know which.
             Some(_) | None => call.problem = Some(EngineError::Contradiction),
         }
         drop(state);
         self.changed.notify_all();
-        true
     }
 
     /// Connections up to this number have ended: no row on them will be reported.

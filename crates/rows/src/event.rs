@@ -19,7 +19,7 @@ const GENERATION_AT: usize = NONCE_AT + NONCE_CHARS + 1;
 const SIZES_AT: usize = GENERATION_AT + GENERATION_CHARS + 1;
 const PARTS_AT: usize = SIZES_AT + 8;
 
-/// One row, read in place.
+/// A row, read in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'e> {
     nonce: &'e [u8],

@@ -42,7 +42,7 @@ pub enum ReceiveError {
     /// Another user listens.
     #[error("user {0} listens at {1}, not castellan's user {2}")]
     User(u32, String, u32),
-    /// One end refused the other.
+    /// An end refused the other.
     #[error("{0}")]
     Refused(String),
     /// Bytes that are not a call. The connection is closed.

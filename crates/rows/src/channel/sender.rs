@@ -1,4 +1,4 @@
-//! [`Sender`]: the daemon's end of the channel. One thread accepts an engine and notices its end; calls are written by
+//! [`Sender`]: the daemon's end of the channel. Its thread accepts an engine and notices its end; calls are written by
 //! the threads that judge them, one after the other. An engine that does not read makes them wait until their deadline.
 
 use std::io::{self, Write as _};
@@ -53,7 +53,6 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    identity: Identity,
     connection: Option<(u64, Arc<UnixStream>)>,
     /// The number of connections so far.
     count: u64,
@@ -66,7 +65,8 @@ struct State {
 }
 
 impl Sender {
-    /// Starts to accept the engine that `admit` lets in. `on_event` is called on the thread of the channel.
+    /// Starts to accept the engine that `admit` lets in and that has the identity. `on_event` is called on the thread of the
+    /// channel. An error if the system gives no thread.
     pub fn start(
         listener: UnixListener,
         identity: Identity,
@@ -74,16 +74,15 @@ impl Sender {
         on_event: impl Fn(SenderEvent) + Send + 'static,
     ) -> io::Result<Sender> {
         listener.set_nonblocking(true)?;
-        let state =
-            State { identity, connection: None, count: 0, is_busy: false, waiting: 0, is_over: false };
+        let state = State { connection: None, count: 0, is_busy: false, waiting: 0, is_over: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let acceptor = Acceptor { listener, admit, shared: Arc::clone(&shared) };
+        let acceptor = Acceptor { listener, identity, admit, shared: Arc::clone(&shared) };
         let run = move || acceptor.run(&on_event);
         let thread = std::thread::Builder::new().name("engine channel".to_owned()).spawn(run)?;
         Ok(Sender { shared, thread: Some(thread) })
     }
 
-    /// Sends a call. Returns the number of its connection.
+    /// Sends an encoded call before `deadline`. Returns the number of its connection.
     pub fn send(&self, call: &[u8], deadline: Instant) -> Result<u64, SendError> {
         let size = u32::try_from(call.len()).ok().filter(|_| call.len() <= CALL_BYTES_MAX);
         let size = size.ok_or(SendError::Long)?.to_le_bytes();
@@ -122,15 +121,6 @@ impl Sender {
     /// Returns the number of the connection, if an engine is connected.
     pub fn connection(&self) -> Option<u64> {
         self.shared.lock().connection.as_ref().map(|(number, _)| *number)
-    }
-
-    /// Ends the connection and accepts only engines with the new identity.
-    pub fn renew(&self, identity: Identity) {
-        let mut state = self.shared.lock();
-        state.identity = identity;
-        if let Some((number, _)) = state.connection {
-            state.drop_connection(number);
-        }
     }
 }
 
@@ -196,6 +186,7 @@ impl State {
 
 struct Acceptor {
     listener: UnixListener,
+    identity: Identity,
     admit: Admit,
     shared: Arc<Shared>,
 }
@@ -250,11 +241,10 @@ impl Acceptor {
         let limit = Some(Duration::from_millis(HANDSHAKE_MS));
         stream.set_nonblocking(false).map_err(io)?;
         stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)).map_err(io)?;
-        let identity = self.shared.lock().identity;
-        handshake::accept(&mut stream, &identity, is_taken).map_err(|failure| failure.to_string())?;
+        handshake::accept(&mut stream, &self.identity, is_taken).map_err(|failure| failure.to_string())?;
         let mut state = self.shared.lock();
-        if state.identity != identity || state.is_over {
-            return Err("the rules changed during the handshake".to_owned());
+        if state.is_over {
+            return Err("the channel ended during the handshake".to_owned());
         }
         state.count += 1;
         let connection = (state.count, Arc::new(stream));

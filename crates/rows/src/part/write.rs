@@ -4,7 +4,7 @@ use castellan_event::{FIELDS, Row, Value};
 
 use super::{Form, PLACE, form, table_bytes};
 
-/// The bytes of U+FFFD, which stands for a NUL.
+/// The bytes of U+FFFD, which takes the place of a NUL.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// A key that no mark has: its value is that of all keys without a mark. A rule file cannot hold a NUL.
