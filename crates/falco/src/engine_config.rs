@@ -82,46 +82,22 @@ pub struct SourceConfig<'c> {
 
 /// Returns the fragment for the `config.d` of a Falco that has the plugin as one more source and decides nothing.
 pub fn source(config: &SourceConfig<'_>) -> String {
-    let SourceConfig { library, socket, user, key, generation } = *config;
-    let [library, socket] = [library, socket].map(quoted);
     format!(
-        "\
-# Written by castellan for a Falco of yours: it gets a copy of each judged call, and decides nothing.
-load_plugins: [coding_agent]
-plugins:
-  - name: coding_agent
-    library_path: {library}
-    init_config:
-      socket: {socket}
-      user: \"{UID}{user}\"
-      key: \"{HEX}{key}\"
-      generation: \"{HEX}{generation}\"
-"
+        "# Written by castellan for a Falco of yours: it gets a copy of each judged call, and decides nothing.\n{}",
+        plugin(config)
     )
 }
 
 /// Returns the whole configuration of a Falco of its own.
 pub fn alone(config: &EngineConfig<'_>) -> String {
-    format!("{ALONE}{}", own(config))
-}
-
-fn own(config: &EngineConfig<'_>) -> String {
     let EngineConfig { rules, library, socket, user, key, generation, url, user_agent } = *config;
-    let [rules, library, socket, url, user_agent] = [rules, library, socket, url, user_agent].map(quoted);
+    let plugin = plugin(&SourceConfig { library, socket, user, key, generation });
+    let [rules, url, user_agent] = [rules, url, user_agent].map(quoted);
     format!(
         "\
-rules_files:
+{ALONE}rules_files:
   - {rules}
-load_plugins: [coding_agent]
-plugins:
-  - name: coding_agent
-    library_path: {library}
-    init_config:
-      socket: {socket}
-      user: \"{UID}{user}\"
-      key: \"{HEX}{key}\"
-      generation: \"{HEX}{generation}\"
-append_output:
+{plugin}append_output:
   - match:
       source: coding_agent
     extra_fields: [row.nonce]
@@ -133,6 +109,25 @@ http_output:
   echo: false
   compress_uploads: false
   keep_alive: true
+"
+    )
+}
+
+/// Returns the keys that load the plugin.
+fn plugin(config: &SourceConfig<'_>) -> String {
+    let SourceConfig { library, socket, user, key, generation } = *config;
+    let [library, socket] = [library, socket].map(quoted);
+    format!(
+        "\
+load_plugins: [coding_agent]
+plugins:
+  - name: coding_agent
+    library_path: {library}
+    init_config:
+      socket: {socket}
+      user: \"{UID}{user}\"
+      key: \"{HEX}{key}\"
+      generation: \"{HEX}{generation}\"
 "
     )
 }

@@ -26,7 +26,7 @@ pub struct EventSource<'t> {
     pub stamp: &'t Stamp,
 }
 
-/// One event, checked against the table.
+/// An event, checked against the table.
 #[derive(Debug, Clone)]
 pub struct Event<'t> {
     source: EventSource<'t>,
@@ -44,7 +44,7 @@ pub struct EventError {
     message: String,
 }
 
-/// One row of an event: the event itself, one of its commands, or one of the effects.
+/// A row of an event: the event itself, one of its commands, or one of the effects.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventRow<'e> {
     event: &'e Event<'e>,

@@ -284,7 +284,7 @@ mod tests {
         let conditions: Vec<_> =
             exported.yaml.lines().filter_map(|line| line.strip_prefix("  condition: ")).collect();
         for (number, condition) in conditions.iter().take(3).enumerate() {
-            // The report comes after the whole condition, whatever stands in it.
+            // The report comes after the whole condition, whatever its text.
             let start = format!("\"(row.level = roll_call and row.match[{number}] = false) or ((");
             let end = format!(") and row.match[{number}] = true)\"");
             assert!(condition.starts_with(&start) && condition.ends_with(&end), "{condition}");

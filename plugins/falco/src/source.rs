@@ -21,7 +21,7 @@ pub struct Instance {
     /// The call whose rows are the next events.
     call: Option<CallRows>,
     /// The last message in Falco's log, which is not repeated.
-    told: String,
+    logged: String,
 }
 
 impl SourcePlugin for CodingAgent {
@@ -32,7 +32,7 @@ impl SourcePlugin for CodingAgent {
     type Event<'a> = RowEvent<'a>;
 
     fn open(&mut self, _parameters: Option<&str>) -> Result<Instance, Error> {
-        Ok(Instance { receiver: self.channel.receiver(), call: None, told: String::new() })
+        Ok(Instance { receiver: self.channel.receiver(), call: None, logged: String::new() })
     }
 
     fn event_to_string(&mut self, event: &EventInput<RowEvent<'_>>) -> Result<CString, Error> {
@@ -60,7 +60,7 @@ impl SourcePluginInstance for Instance {
         // Rows of this call may be lost. Without its connection the daemon denies all calls that wait, then the plugin
         // connects again.
         (self.call, self.receiver) = (None, plugin.channel.receiver());
-        self.tell(&problem);
+        self.log(&problem);
         Err(anyhow!(problem).context(FailureReason::Timeout))
     }
 }
@@ -85,21 +85,21 @@ impl Instance {
                 Ok(Some(call)) => self.call = Some(call),
                 Ok(None) => break,
                 Err(error) => {
-                    self.tell(&error.to_string());
+                    self.log(&error.to_string());
                     break;
                 }
             }
         }
         if events > 0 {
-            self.told.clear();
+            self.logged.clear();
         }
         Ok(events)
     }
 
-    fn tell(&mut self, problem: &str) {
-        if self.told != problem {
+    fn log(&mut self, problem: &str) {
+        if self.logged != problem {
             log::warn!("{problem}");
-            problem.clone_into(&mut self.told);
+            problem.clone_into(&mut self.logged);
         }
     }
 }
