@@ -84,8 +84,8 @@ fn read_programs() -> ExitCode {
 
 /// Becomes a Falco of the daemon. Falco's log gets the reason if it cannot be started.
 fn become_falco() -> ExitCode {
-    let error = castellan_daemon::become_falco(std::env::args_os().skip(2));
-    let _ = writeln!(std::io::stderr(), "Falco cannot be started: {error}");
+    let not = castellan_daemon::become_falco(std::env::args_os().skip(2));
+    let _ = writeln!(std::io::stderr(), "Falco does not start: {not}");
     ExitCode::FAILURE
 }
 

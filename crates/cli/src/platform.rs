@@ -10,13 +10,13 @@ use std::path::PathBuf;
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::{
-    account, account_named, adopt, become_user, check_runs, die_with_parent, executable, listed,
-    own_executable, process, send_signal,
+    account, account_named, adopt, become_user, check_runs, executable, listed, own_executable, process,
+    send_signal,
 };
 #[cfg(target_os = "macos")]
 pub(crate) use self::macos::{
-    account, account_named, adopt, become_user, check_runs, die_with_parent, executable, listed,
-    own_executable, process, send_signal,
+    account, account_named, adopt, become_user, check_runs, executable, listed, own_executable, process,
+    send_signal,
 };
 
 /// A process as the kernel lists it.

@@ -38,7 +38,6 @@ use crate::control::{
     CONTROL_VERSION, ControlRequest, ControlResponse, Envelope, Known, OwnFile, PauseStatus, Secret,
     SocketsOf, StatusReport, is_readable,
 };
-use crate::engine::ENGINE;
 use crate::facts::own_paths;
 use crate::handover::Successor;
 use crate::judge::Judge;
@@ -469,7 +468,7 @@ impl ControlServer {
             since_s: judge.since().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
             profile: terms.policy.settings().profile.to_string(),
             requires_sandbox: terms.policy.settings().sandbox.mode == SandboxMode::Require,
-            engine: ENGINE.status(terms.policy.settings().engine.kind),
+            engine: self.policy.engine_status(terms.policy.settings().engine.kind),
             policy: terms.policy.hash().to_owned(),
             policy_origin: origin.as_str().to_owned(),
             awaits_organisation,

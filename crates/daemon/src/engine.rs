@@ -1,48 +1,54 @@
 //! The engine `falco`: a Falco that this daemon starts tests the rules. [`Engine`] is its state: the wanted rules, the
-//! Falco that runs, and the reason why none judges. Threads that judge calls ask through [`tester`]; the thread
-//! `supervisor` starts Falco, looks after it and ends it. Nobody waits with a lock.
+//! Falco that runs, and the reason why none judges. Threads that judge calls ask through [`tester::OneCall`]; the thread
+//! `supervisor` starts Falco, looks after it and ends it. No thread waits for Falco with a lock.
 //!
 //! A call without an answer is denied, so no state here can allow one. This module must not know calls and verdicts.
 
 mod channel;
 mod check;
-mod deadline;
+mod checks;
 mod events;
 mod exported;
+mod groups;
 mod heard;
+mod lines;
 mod output;
 mod pause;
 mod place;
 mod program;
 mod supervisor;
 mod tester;
+mod trusted;
+mod unchanged;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use castellan_engine::{EngineError, RemoteEngine};
+use castellan_engine::RemoteEngine;
+use castellan_event::{Answers, Call, Facts, Session};
 use castellan_falco::export::EngineRules;
 use castellan_policy::{EngineKind, EngineSettings, Policy};
 use castellan_rules::Engine as Language;
 
 pub use self::check::CheckedEngine;
 pub(crate) use self::check::check;
-pub(crate) use self::deadline::within_time_of;
-pub(crate) use self::events::{EVENTS, WantedEvents};
+use self::checks::Checks;
+use self::events::Events;
+pub(crate) use self::events::WantedEvents;
 pub(crate) use self::exported::exported;
+use self::lines::Lines;
+pub(crate) use self::program::Limit;
 pub use self::program::{COMMAND, become_falco};
 use crate::clock::wall;
 use crate::control::{EngineState, EngineStatus};
-use crate::limits::ENGINE_LATE_MAX;
-
-/// The engine of this process.
-pub(crate) static ENGINE: Engine = Engine::new();
+use crate::limits::ENGINE_STOP_TIME;
 
 /// The rules that Falco must have, and the programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
+    /// The programs. Settings about copies have no effect.
     pub(crate) settings: EngineSettings,
     pub(crate) rules: EngineRules,
     /// The rule language in which they are written.
@@ -53,18 +59,17 @@ pub(crate) struct Wanted {
     pub(crate) refusal: Option<&'static str>,
 }
 
-/// The state of the engine.
-#[derive(Debug)]
+/// The state of the engine. One for each daemon.
+#[derive(Debug, Default)]
 pub(crate) struct Engine {
     inner: Mutex<Inner>,
     changed: Condvar,
-    tell: OnceLock<Tell>,
+    lines: Lines,
+    checks: Arc<Checks>,
+    events: Events,
 }
 
-/// Records a line about the engine.
-struct Tell(Box<dyn Fn(&str) + Send + Sync>);
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     wanted: Option<Arc<Wanted>>,
     /// Number of the changes of `wanted`.
@@ -91,47 +96,21 @@ struct Inner {
 }
 
 impl Engine {
-    const fn new() -> Engine {
-        let inner = Inner {
-            wanted: None,
-            round: 0,
-            state: EngineState::Judging,
-            remote: None,
-            version: String::new(),
-            pid: 0,
-            channel: 0,
-            is_connected: false,
-            is_closed: false,
-            since: None,
-            judged: Duration::ZERO,
-            restarts: 0,
-            problem: String::new(),
-            late: 0,
-            is_over: false,
-            thread: None,
-        };
-        Engine { inner: Mutex::new(inner), changed: Condvar::new(), tell: OnceLock::new() }
+    /// Returns an engine in whose checks `load` takes the place of Falco.
+    #[cfg(test)]
+    pub(crate) fn loading(load: checks::Load) -> Arc<Engine> {
+        Arc::new(Engine { checks: Arc::new(Checks::with(load)), ..Engine::default() })
     }
 
-    /// Sets the receiver of lines for the record.
-    pub(crate) fn tell_by(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        let _ = self.tell.set(Tell(Box::new(tell)));
-        // Falco may have failed before.
-        let problem = self.lock().problem.clone();
-        if !problem.is_empty() {
-            self.tell(&problem);
-        }
+    /// Sets the receiver of lines for the record. It gets the lines of before at once.
+    pub(crate) fn record_by(&self, record: impl Fn(&str) + Send + Sync + 'static) {
+        self.lines.record_by(record);
     }
 
     /// Makes Falco judge with these rules from now on; `None` ends it. Does not wait for Falco.
-    pub(crate) fn want(&'static self, wanted: Option<Wanted>) {
+    pub(crate) fn want(self: &Arc<Engine>, wanted: Option<Wanted>) {
         let mut inner = self.lock();
-        let is_same = match (inner.wanted.as_deref(), &wanted) {
-            (Some(now), Some(then)) => now == then,
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        };
-        if is_same || inner.is_over {
+        if inner.wanted.as_deref() == wanted.as_ref() || inner.is_over {
             return;
         }
         inner.state = if wanted.is_some() { EngineState::Starting } else { EngineState::Judging };
@@ -144,7 +123,8 @@ impl Engine {
         inner.channel += 1;
         inner.problem.clear();
         if inner.thread.is_none() && inner.wanted.is_some() {
-            let run = move || supervisor::run(self);
+            let engine = Arc::clone(self);
+            let run = move || supervisor::run(&engine);
             match std::thread::Builder::new().name("falco".to_owned()).spawn(run) {
                 Ok(thread) => inner.thread = Some(thread),
                 Err(error) => {
@@ -158,6 +138,33 @@ impl Engine {
         self.changed.notify_all();
     }
 
+    /// Makes copies of judged calls from now on, or none. A failure is recorded, and calls go on without copies.
+    pub(crate) fn want_events(&self, wanted: WantedEvents) {
+        self.events.want(wanted, |line| self.lines.record(line));
+    }
+
+    /// Copies a judged call for a Falco of the user's own. It waits for nobody.
+    pub(crate) fn copy(&self, call: &Call, facts: &Facts, session: &Session, answers: &Answers) {
+        self.events.copy(call, facts, session, answers);
+    }
+
+    /// Reports whether Falco must load these rules before they may come into force: they are new, and it has not loaded
+    /// them yet.
+    pub(crate) fn is_to_check(&self, wanted: &Wanted) -> bool {
+        self.lock().wanted.as_deref() != Some(wanted) && !self.checks.has_passed(wanted)
+    }
+
+    /// Has Falco load rules that may come into force then. Waits for it, and for the check of another change. The error
+    /// names each rule that Falco rejects, or the reason why it could not be asked.
+    pub(crate) fn check(&self, wanted: &Wanted) -> Result<(), String> {
+        self.checks.check(wanted)
+    }
+
+    /// As [`Engine::check`], on a thread of its own. `None`: it runs, so ask again later.
+    pub(crate) fn check_aside(&self, wanted: &Wanted) -> Option<Result<(), String>> {
+        self.checks.check_aside(wanted)
+    }
+
     /// Ends Falco, and waits for its end. No other one starts.
     pub(crate) fn end(&self) {
         let mut inner = self.lock();
@@ -165,6 +172,7 @@ impl Engine {
         let thread = inner.thread.take();
         drop(inner);
         self.changed.notify_all();
+        self.checks.end(ENGINE_STOP_TIME);
         // A panic of the thread is reported where it happens. The kernel ends its Falco with it.
         thread.map(JoinHandle::join).unwrap_or(Ok(())).unwrap_or_default();
     }
@@ -199,76 +207,6 @@ impl Engine {
     fn wait<'e>(&self, inner: MutexGuard<'e, Inner>, at_most: Duration) -> MutexGuard<'e, Inner> {
         self.changed.wait_timeout(inner, at_most).unwrap_or_else(PoisonError::into_inner).0
     }
-
-    /// Records a line. Returns false if nothing receives lines yet.
-    fn tell(&self, line: &str) -> bool {
-        let Some(Tell(tell)) = self.tell.get() else { return false };
-        tell(line);
-        true
-    }
-}
-
-/// For the threads that judge calls.
-impl Engine {
-    /// Returns the Falco that has the rules of a generation, with its round. Waits for one that starts. The error is the
-    /// reason for the denial.
-    fn ready(&self, generation: &str, until: Instant) -> Result<(u64, Arc<RemoteEngine>), String> {
-        let mut inner = self.lock();
-        loop {
-            if inner.is_over {
-                return Err("castellan ends, and Falco with it".to_owned());
-            }
-            let Some(wanted) = &inner.wanted else {
-                return Err("Falco is not the engine any more".to_owned());
-            };
-            if wanted.rules.generation != generation {
-                return Err("Falco has other rules than those of this call".to_owned());
-            }
-            match (inner.state, &inner.remote) {
-                (EngineState::Judging, Some(remote)) => return Ok((inner.round, Arc::clone(remote))),
-                (EngineState::Pausing | EngineState::Refused, _) => {
-                    return Err(format!("Falco does not run: {}", inner.problem));
-                }
-                (EngineState::Judging | EngineState::Starting, _) => {}
-            }
-            let left = tester::left(until);
-            if left.is_zero() {
-                let problem =
-                    if inner.problem.is_empty() { String::new() } else { format!(": {}", inner.problem) };
-                return Err(format!("Falco has not started in time{problem}"));
-            }
-            inner = self.wait(inner, left);
-        }
-    }
-
-    /// Notes the result of a question.
-    fn judged(&self, round: u64, error: Option<&EngineError>) {
-        let mut inner = self.lock();
-        if inner.round != round {
-            return;
-        }
-        match error {
-            None => {
-                inner.late = 0;
-                inner.problem.clear();
-            }
-            Some(EngineError::Late { .. } | EngineError::Contradiction) => inner.late += 1,
-            // The supervisor sees why.
-            Some(
-                EngineError::Send(_) | EngineError::Lost | EngineError::Rules { .. } | EngineError::Unready,
-            ) => {}
-            // They are of the call, not of Falco.
-            Some(EngineError::Encode(_) | EngineError::Full | EngineError::Random) => return,
-        }
-        if let Some(error) = error {
-            inner.problem = error.to_string();
-        }
-        let is_hanging = inner.late >= ENGINE_LATE_MAX;
-        drop(inner);
-        if is_hanging {
-            self.changed.notify_all();
-        }
-    }
 }
 
 /// Returns the reason why Falco cannot be the engine of a home, if there is one. `is_of_system`: the daemon has a user of
@@ -282,16 +220,9 @@ pub(crate) fn refusal(is_of_system: bool) -> Option<&'static str> {
     (!cfg!(target_os = "linux")).then_some("castellan's plugin for Falco works on Linux only")
 }
 
-/// Has Falco test the rules of a policy. `rules`: the same rules as Falco gets them.
+/// Returns a policy whose rules Falco tests. `rules`: the same rules as Falco gets them.
 pub(crate) fn judged_by_falco(policy: Policy, rules: Option<&EngineRules>) -> Policy {
-    let generation = rules.map(|rules| rules.generation.clone());
-    policy.tested_by(Arc::new(tester::Falco { engine: &ENGINE, generation }))
-}
-
-impl std::fmt::Debug for Tell {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Tell")
-    }
+    policy.tested_elsewhere(rules.map(|rules| rules.generation.clone()))
 }
 
 /// Returns the time since Falco connected.

@@ -55,7 +55,7 @@ use crate::clock::wall;
 use crate::containment::Containment;
 use crate::control::OutsideStatus;
 use crate::deliveries::Deliveries;
-use crate::engine;
+use crate::engine::Engine;
 use crate::held::HeldCalls;
 use crate::limits::JUDGED_AGAIN_MAX;
 use crate::live::{LiveSessions, Own, asks_by_its_own_hook};
@@ -100,6 +100,8 @@ pub(crate) struct Judge {
     since: Mutex<SystemTime>,
     plans: Plans,
     peers: Arc<Peers>,
+    /// It tests the rules if a Falco does.
+    engine: Arc<Engine>,
     prompts: Prompts,
     reviews: Reviews,
     containing: Containing,
@@ -142,6 +144,7 @@ impl Judge {
             since: Mutex::new(wall()),
             plans,
             peers,
+            engine: Arc::default(),
             prompts,
             reviews: Reviews::default(),
             containing: Containing::BY_TICKET,
@@ -154,6 +157,11 @@ impl Judge {
         }
     }
 
+    /// Returns the same judge with the engine of its daemon. Without it, a policy for Falco denies.
+    pub(crate) fn with_engine(self, engine: Arc<Engine>) -> Judge {
+        Judge { engine, ..self }
+    }
+
     /// Replies to a hook, or returns that the hook must wait for a person. A panic on the way denies. A question that two hooks of
     /// one agent deliver is judged once.
     pub(crate) fn answer(
@@ -164,7 +172,7 @@ impl Judge {
         holding: Holding,
     ) -> Outcome {
         let answer = || self.answer_alone(request, sender, started, holding);
-        self.answered_once(request, sender, holding, || engine::within_time_of(started, answer))
+        self.answered_once(request, sender, holding, answer)
     }
 
     fn answer_alone(&self, request: &Request, sender: Sender, started: Instant, holding: Holding) -> Outcome {

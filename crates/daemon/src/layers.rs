@@ -10,6 +10,7 @@ use crate::config::{Config, ConfigError, LayerText};
 use crate::engine::{self, CheckedEngine};
 use crate::file_set::{FileSet, PROJECT_FOLDER};
 use crate::layout::Layout;
+use crate::limits::ENGINE_VALIDATION_TIME;
 use crate::trial::Trial;
 
 /// The files that apply together.
@@ -70,7 +71,9 @@ impl Layers {
         }
     }
 
-    /// Has Falco load these rules, if it is their engine. The errors are the reasons why it cannot be. Nothing changes.
+    /// Has Falco load these rules, if it is their engine, in a process below this one. `None`: castellan tests them itself. The
+    /// errors are lines for a person: each rejected rule with its reason, or the reason why Falco could not be asked. Nothing
+    /// changes. The daemon does the same again before it puts new rules in force.
     pub fn check_engine(&self, layout: &Layout) -> Result<Option<CheckedEngine>, Vec<String>> {
         let (config, compiled) = self.compile(layout).map_err(|error| vec![error.to_string()])?;
         if let Some(why) = compiled.error() {
@@ -85,7 +88,8 @@ impl Layers {
         }
         let rules =
             compiled.exported.ok_or_else(|| vec!["the rules cannot be written for Falco".to_owned()])?;
-        engine::check(settings, &rules, config.rule_options.engine).map(Some)
+        let limit = engine::Limit::of(ENGINE_VALIDATION_TIME);
+        engine::check(settings, &rules, config.rule_options.engine, limit).map(Some)
     }
 }
 

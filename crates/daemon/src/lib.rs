@@ -8,6 +8,7 @@
 
 mod ancestors;
 mod applied;
+mod become_program;
 mod clock;
 mod compile;
 mod config;
@@ -78,6 +79,7 @@ mod workspace;
 mod world;
 
 pub use applied::{AppliedError, read as read_applied};
+pub use become_program::{NotBecome, become_child_of};
 pub use castellan_plans::PLAN_BYTES_MAX;
 pub use compile::{Compiled, compile};
 pub use config::{

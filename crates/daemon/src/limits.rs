@@ -25,8 +25,15 @@ pub(crate) const ENGINE_READY_TIME: Duration = Duration::from_secs(1);
 /// Time for `falco --version`, which prints some lines and loads nothing.
 pub(crate) const ENGINE_VERSION_TIME: Duration = Duration::from_secs(5);
 
-/// Time for Falco to load rules on a person's request, before it becomes the engine. The person waits for it.
-pub(crate) const ENGINE_VALIDATION_TIME: Duration = Duration::from_secs(60);
+/// Time for Falco to load rules before they come into force, with the wait for the check of another change. As long as a
+/// start may take: rules that take longer would keep Falco from judging. A person waits for it.
+pub(crate) const ENGINE_VALIDATION_TIME: Duration = Duration::from_secs(20);
+
+/// Changes of the files during one request while Falco loads them. A person edits no files so fast.
+pub(crate) const ENGINE_CHECKS_MAX: usize = 3;
+
+/// Lines about Falco that wait for the record at a start of the daemon: one for each cause, with room.
+pub(crate) const ENGINE_LINES_MAX: usize = 16;
 
 /// Time for Falco to end after SIGTERM, before SIGKILL. It has nothing to store. The daemon waits for it at its own end.
 pub(crate) const ENGINE_STOP_TIME: Duration = Duration::from_secs(1);

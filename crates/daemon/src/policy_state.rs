@@ -2,26 +2,31 @@
 //! applies it or, with watched rule files, when the files change. The daemon compiles a set aside and swaps it whole;
 //! no call waits for it.
 
+mod checked;
 mod first;
 mod mode;
 mod organisation;
 mod switch;
 mod trial;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use castellan_audit::Record;
 use castellan_event::{Layer, Mode};
-use castellan_policy::{Policy, Presence};
+use castellan_policy::{EngineSettings, Policy, Presence};
 use castellan_rules::Problem;
 
+pub(crate) use self::checked::NotPut;
+use self::checked::{Aside, UNCHECKED, waits_for_falco};
 use self::first::{Nothing, is_first};
 use self::organisation::{Unusable, organisation_now};
 pub(crate) use self::switch::listed;
 use crate::applied::{self, AppliedError};
 use crate::compile::Compiled;
 use crate::config::{Config, Reload};
-use crate::engine::{ENGINE, EVENTS, Wanted, WantedEvents, refusal};
+use crate::engine::{Engine, Wanted, WantedEvents, refusal};
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::{Layers, Loaded};
@@ -44,6 +49,7 @@ const APPLY: &str = "apply";
 #[derive(Debug)]
 pub(crate) struct PolicyState {
     layout: Layout,
+    engine: Arc<Engine>,
     /// Held during a change, so that changes happen one at a time.
     changing: Mutex<()>,
     /// Origin of the set at the start; `None` when there was none.
@@ -53,6 +59,10 @@ pub(crate) struct PolicyState {
     organisation: Mutex<Option<String>>,
     /// The user's files of a first start that wait until the organisation's files are repaired.
     first: Mutex<Option<FileSet>>,
+    /// Falco still loads the watched rule files.
+    is_reload_due: AtomicBool,
+    /// The time to put the organisation's files in force again, after Falco has loaded them or could not.
+    organisation_due: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Clone)]
@@ -112,12 +122,17 @@ impl PolicyState {
     /// Does [`PolicyState::start_with`] without a loaded set.
     #[cfg(test)]
     pub(crate) fn start(layout: &Layout) -> (PolicyState, Config, Terms) {
-        PolicyState::start_with(layout, None)
+        PolicyState::start_with(layout, None, Arc::default())
     }
 
     /// Loads the applied set. The first daemon of a home applies the files as they are. Later, edited files come into
-    /// force only with `castellan apply`. `ready` is not loaded again if it is the set to put in force.
-    pub(crate) fn start_with(layout: &Layout, mut ready: Option<Ready>) -> (PolicyState, Config, Terms) {
+    /// force only with `castellan apply`. `ready` is not loaded again if it is the set to put in force. `engine` gets the
+    /// rules of the set.
+    pub(crate) fn start_with(
+        layout: &Layout,
+        mut ready: Option<Ready>,
+        engine: Arc<Engine>,
+    ) -> (PolicyState, Config, Terms) {
         let mut load = |set: &Layers| match ready.take_if(|(known, _)| known == set) {
             Some((_, loaded)) => Ok(loaded),
             None => set.load(layout),
@@ -133,6 +148,12 @@ impl PolicyState {
             let now = now.filter(|now| *now != kept);
             let fits = now.map(|now| load(&now).map(|loaded| (now, loaded)));
             let (set, (config, compiled), unfit) = match fits {
+                // Falco loads new rules first, which would take too long here. Housekeeping puts them in force.
+                Some(Ok((_, loaded)))
+                    if let Some(loaded) = waits_for_falco(layout, &loaded, || load(&kept)) =>
+                {
+                    (kept, loaded, Some(UNCHECKED.to_owned()))
+                }
                 Some(Ok((now, loaded))) => {
                     applied::write(layout, &now).map_err(|error| not_written(layout, &error))?;
                     (now, loaded, None)
@@ -148,8 +169,8 @@ impl PolicyState {
         let mut first = None;
         let (in_force, found, config, policy, unfit) = match loaded {
             Ok((set, found, config, compiled, unfit)) => {
-                ENGINE.want(wanted(layout, &config, &compiled));
-                EVENTS.want(wanted_events(layout, &config));
+                engine.want_events(wanted_events(layout, &config));
+                engine.want(wanted(layout, &config, &compiled));
                 (InForce::of(set, &config, &compiled.problems), Some(found), config, compiled.policy, unfit)
             }
             // Without a set there are no tags and no mode, so the daemon enforces.
@@ -160,11 +181,14 @@ impl PolicyState {
         };
         let state = PolicyState {
             layout: layout.clone(),
+            engine,
             changing: Mutex::new(()),
             found,
             in_force: Mutex::new(in_force),
             organisation: Mutex::new(refused.or(unfit)),
             first: Mutex::new(first),
+            is_reload_due: AtomicBool::new(false),
+            organisation_due: Mutex::new(None),
         };
         let terms = terms_of(layout, state.set(), policy, config.mode);
         (state, config, terms)
@@ -221,9 +245,11 @@ impl PolicyState {
 
     /// Puts the files on disk in force if they still have this hash.
     pub(crate) fn apply(&self, judge: &Judge, hash: &str, peer: (u32, u32)) -> Result<(), String> {
-        let _changing = self.changing();
-        let set = self.with_trial(judge, self.on_disk(hash)?)?;
-        self.put(judge, set, Cause { action: APPLY, what: "", peer })
+        self.checked(|| {
+            let _changing = self.changing();
+            let set = self.with_trial(judge, self.on_disk(hash)?)?;
+            self.put(judge, set, Cause { action: APPLY, what: "", peer })
+        })
     }
 
     /// The user presence setting of the files with this hash, as it will be once they are in force.
@@ -242,11 +268,11 @@ impl PolicyState {
     }
 
     /// Puts watched rule files on disk in force, with the applied configuration. A set that does not load changes only
-    /// the status; the error gives the reason.
+    /// the status; the error gives the reason. While Falco loads the rules, [`PolicyState::is_reload_due`] is true.
     pub(crate) fn reload(&self, judge: &Judge) -> Result<(), String> {
         let _changing = self.changing();
         let Some(set) = self.watched() else { return Ok(()) };
-        let put = || {
+        let put = || -> Result<(), NotPut> {
             // Restores missing shipped rule files: nobody has removed their rules on purpose.
             write_shipped(&self.layout)
                 .map_err(|error| format!("`{}`: {error}", self.layout.rules_shipped().display()))?;
@@ -261,11 +287,20 @@ impl PolicyState {
             }
             self.put(judge, new, Cause { action: "reload", what: "", peer: (0, 0) })
         };
-        let done = put();
-        if let Err(why) = &done {
-            self.in_force().origin = PolicyOrigin::LastGood(why.clone());
+        let done = self.aside(put());
+        self.is_reload_due.store(matches!(done, Aside::Checking), Ordering::SeqCst);
+        match done {
+            Aside::Done | Aside::Checking => Ok(()),
+            Aside::Rejected(why) | Aside::Failed(why) => {
+                self.in_force().origin = PolicyOrigin::LastGood(why.clone());
+                Err(why)
+            }
         }
-        done
+    }
+
+    /// Reports whether Falco was loading the watched rule files at the last reload, which must be tried again.
+    pub(crate) fn is_reload_due(&self) -> bool {
+        self.is_reload_due.load(Ordering::SeqCst)
     }
 
     /// Reports whether rule files are watched.
@@ -316,12 +351,16 @@ impl PolicyState {
         Report { origin, problems, applied, reload, pending, awaits_organisation }
     }
 
-    /// Compiles, stores, records and swaps in a set, in this order. So every set in force is recorded and found again.
-    fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), String> {
+    /// Compiles, stores, records and swaps in a set, in this order. So every set in force is recorded and found again. New
+    /// rules for Falco are an error until Falco has loaded them ([`PolicyState::checked`]).
+    fn put(&self, judge: &Judge, set: Layers, cause: Cause<'_>) -> Result<(), NotPut> {
         let (config, compiled) = set.load(&self.layout)?;
         let wanted = wanted(&self.layout, &config, &compiled);
         if let Some(why) = wanted.as_ref().and_then(|wanted| wanted.refusal) {
-            return Err(why.to_owned());
+            return Err(NotPut::Failed(why.to_owned()));
+        }
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| self.engine.is_to_check(wanted)) {
+            return Err(NotPut::Unchecked(Box::new(wanted.clone())));
         }
         let events = wanted_events(&self.layout, &config);
         let InForce { set: before, mode: said, .. } = self.in_force().clone();
@@ -336,14 +375,15 @@ impl PolicyState {
                 None => applied::remove(&self.layout),
             };
             let restored = restored.err().map(|error| format!("; {}", self.not_written(&error)));
-            return Err(format!("it could not be recorded: {error}{}", restored.unwrap_or_default()));
+            let restored = restored.unwrap_or_default();
+            return Err(NotPut::Failed(format!("it could not be recorded: {error}{restored}")));
         }
         let in_force = InForce::of(set, &config, &compiled.problems);
         let set = in_force.set.clone();
         *self.in_force() = in_force;
+        self.engine.want_events(events);
         // Before the first call under the new rules, which waits for this Falco.
-        ENGINE.want(wanted);
-        EVENTS.want(events);
+        self.engine.want(wanted);
         judge.put(seen, terms_of(&self.layout, set, compiled.policy, mode));
         *self.first.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
@@ -398,7 +438,8 @@ impl InForce {
 
 /// Returns the Falco that a set wants, if it wants one.
 fn wanted(layout: &Layout, config: &Config, compiled: &Compiled) -> Option<Wanted> {
-    let settings = config.settings.engine.clone();
+    // Copies are of no interest to this Falco.
+    let settings = EngineSettings { events: false, ..config.settings.engine.clone() };
     let rules = compiled.exported.clone().filter(|_| settings.is_falco())?;
     Some(Wanted {
         settings,
@@ -409,14 +450,14 @@ fn wanted(layout: &Layout, config: &Config, compiled: &Compiled) -> Option<Wante
     })
 }
 
-/// Returns the files of the copies for a Falco of the user's own, if the configuration wants them.
-fn wanted_events(layout: &Layout, config: &Config) -> Option<WantedEvents> {
+/// Returns the files of the copies for a Falco of the user's own.
+fn wanted_events(layout: &Layout, config: &Config) -> WantedEvents {
     let engine = &config.settings.engine;
-    engine.events.then(|| WantedEvents {
+    WantedEvents {
         place: layout.events(),
         key: layout.events_key(),
-        library: engine.plugin.clone(),
-    })
+        library: engine.events.then(|| engine.plugin.clone()),
+    }
 }
 
 /// Returns the terms of a set, or those without one.

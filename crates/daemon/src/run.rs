@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::configured::servers_before;
 use crate::containment::Containment;
 use crate::control_server::{Connections, ControlServer, Signal};
-use crate::engine::{ENGINE, EVENTS};
+use crate::engine::Engine;
 use crate::facts::own_paths;
 use crate::gaps;
 use crate::handover::{Gift, Predecessor, Successor, resume};
@@ -105,16 +105,16 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     // Runs beside the slower loading of rules. If no thread can be started, opening the log prepares the patterns.
     let _ = spawn("patterns", castellan_audit::prepare);
 
-    let (policy_state, config, terms) = PolicyState::start_with(&layout, ready);
+    let engine = Arc::new(Engine::default());
+    let (policy_state, config, terms) = PolicyState::start_with(&layout, ready, Arc::clone(&engine));
     let peers = Arc::new(Peers::default());
-    let (judge, trouble) = judge(&layout, &config, terms, &peers)?;
+    let (judge, trouble) = judge(&layout, &config, terms, (&peers, &engine))?;
     let of_engine = Arc::downgrade(&judge);
-    ENGINE.tell_by(move |line| {
+    engine.record_by(move |line| {
         if let Some(judge) = of_engine.upgrade() {
             judge.record_problem("engine", line);
         }
     });
-    EVENTS.tell_untold();
     let policy_state = Arc::new(policy_state);
     policy_state.record_start(&judge);
     // A daemon with a user of its own cannot write the user's files.
@@ -132,7 +132,7 @@ pub fn run(dir: &Path, start: Start) -> Result<(), DaemonError> {
     gaps::collect(layout.home(), &judge);
     notification::serve_home(layout.home().dir());
     let (sockets, predecessor) = source.open(&layout, lock, &judge)?;
-    serve(&layout, sockets, predecessor, (judge, peers, policy_state))
+    serve(&layout, sockets, predecessor, (judge, peers, policy_state, engine))
 }
 
 /// Opens state and log. Returns the problem if the state was lost.
@@ -140,7 +140,7 @@ fn judge(
     layout: &Layout,
     config: &Config,
     terms: Terms,
-    peers: &Arc<Peers>,
+    (peers, engine): (&Arc<Peers>, &Arc<Engine>),
 ) -> Result<(Arc<Judge>, Option<String>), DaemonError> {
     let is_first = !has_records(layout);
     let outside = Arc::new(Outside::new(config.copies_log));
@@ -164,7 +164,8 @@ fn judge(
     }
     peers.guard_again(memory.processes());
     let plans = Plans::new(layout.state());
-    let judge = Arc::new(Judge::new(terms, log, own_paths(layout), memory, plans, Arc::clone(peers)));
+    let judge = Judge::new(terms, log, own_paths(layout), memory, plans, Arc::clone(peers));
+    let judge = Arc::new(judge.with_engine(Arc::clone(engine)));
     if !sight::is_through_reader() {
         judge.contain_with(Containment::new(layout.clone()));
     }
@@ -177,7 +178,7 @@ fn serve(
     layout: &Layout,
     mut sockets: Sockets,
     predecessor: Option<Predecessor>,
-    (judge, peers, policy_state): (Arc<Judge>, Arc<Peers>, Arc<PolicyState>),
+    (judge, peers, policy_state, engine): (Arc<Judge>, Arc<Peers>, Arc<PolicyState>, Arc<Engine>),
 ) -> Result<(), DaemonError> {
     let (signals, received) = channel();
     watch_signals(&signals).map_err(DaemonError::Thread)?;
@@ -215,10 +216,12 @@ fn serve(
         Over::End => {
             sockets.close();
             server.stop();
-            ENGINE.end();
+            engine.end();
             Ok(())
         }
-        Over::HandOver(successor) => hand_over(&successor, layout, &mut sockets, (&control, &server, &judge)),
+        Over::HandOver(successor) => {
+            hand_over(&successor, layout, &mut sockets, (&control, &server, &judge, &engine))
+        }
     }
 }
 
@@ -240,7 +243,7 @@ fn hand_over(
     successor: &Successor,
     layout: &Layout,
     sockets: &mut Sockets,
-    (control, server, judge): (&ControlServer, &Server, &Judge),
+    (control, server, judge, engine): (&ControlServer, &Server, &Judge, &Engine),
 ) -> Result<(), DaemonError> {
     // The paths must lead to the sockets: the threads are woken by connections.
     for line in sockets.mend() {
@@ -254,7 +257,7 @@ fn hand_over(
     server.stop();
     control.connections.await_none(SHUTDOWN_TIME);
     // The next daemon starts its own.
-    ENGINE.end();
+    engine.end();
     let gift = Gift {
         hook: hook_socket.listener(),
         control: control_socket.listener(),
@@ -287,7 +290,9 @@ fn keep_house(
             Ok(Signal::Reload) => true,
             Err(RecvTimeoutError::Timeout) => watches && watch.has_changed(layout),
         };
-        if changed && let Err(why) = policy_state.reload(judge) {
+        if (changed || policy_state.is_reload_due())
+            && let Err(why) = policy_state.reload(judge)
+        {
             let what = format!("the rule files do not load, the last good ones stay: {why}");
             judge.record_problem("policy", &what);
         }
@@ -307,10 +312,10 @@ fn keep_house(
         if let Ok(store) = judge.undo().store() {
             store.prune();
         }
-        if organisation.has_organisation_changed(layout) {
+        if organisation.has_organisation_changed(layout) || policy_state.is_organisation_due() {
             policy_state.reload_organisation(judge);
         }
-        if let Err(why) = policy_state.end_trial(judge, false, (0, 0)) {
+        if let Err(why) = policy_state.end_due_trial(judge) {
             judge.fail("policy", &format!("rules stay on trial whose time is over: {why}"));
         }
         gaps::collect(layout.home(), judge);

@@ -77,7 +77,7 @@ impl<'c> Case<'c> {
             return Ok(unread);
         }
         let rows = rows(call, facts, state.session, answers).map_err(Missing::Answers)?;
-        if policy.tester().is_some() && answers.matched().is_none() {
+        if policy.is_tested_elsewhere() && answers.matched().is_none() {
             return Err(Missing::Rules);
         }
         Ok(Case { reading: Some(Reading::of(rows, &unread)), ..unread })

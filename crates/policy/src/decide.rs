@@ -133,8 +133,8 @@ impl Judged<'_> {
         let rows = rows(self.call, self.facts, state.session, answers);
         let rows = rows.map_err(|_| "an answer about the call is missing".to_owned())?;
         let marks: Vec<&str> = state.session.marks.keys().map(String::as_str).collect();
-        let tester = self.policy.tester().ok_or("nothing is there to test them")?;
-        let matched = tester.test(&rows, &marks)?;
+        let tester = state.tester.ok_or("no program is there to test them")?;
+        let matched = tester.test(self.policy.generation(), &rows, &marks)?;
         match matched.len() == rows.len() {
             true => Ok(matched),
             false => Err("the engine answered about another number of rows".to_owned()),

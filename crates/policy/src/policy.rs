@@ -5,7 +5,6 @@ mod hash;
 mod remote;
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use castellan_event::{Call, CallRow, Layer, ToolKind, Verdict};
 use castellan_rules::{Hit, Options, Part, RowsHit, Rule, RuleSet, Source};
@@ -37,18 +36,24 @@ pub struct Policy {
     remote: Option<Remote>,
 }
 
-/// A program beside castellan that tests rules on the rows of a call, such as Falco.
-pub trait Tester: std::fmt::Debug + Send + Sync {
+/// A program beside castellan that tests rules on the rows of one call, such as Falco.
+pub trait Tester: std::fmt::Debug {
     /// Returns for each row the numbers of the rules that match it, ascending; the number of a rule is its position
-    /// among the rules of the policy. `marks`: the labels of the session's marks. An error is the reason why there is no
-    /// answer; the call is then denied.
-    fn test(&self, rows: &[CallRow<'_>], marks: &[&str]) -> Result<Vec<Vec<u64>>, String>;
+    /// among the rules of the policy. `generation`: [`Policy::tested_elsewhere`]. `marks`: the labels of the session's
+    /// marks. An error is the reason why there is no answer; the call is then denied.
+    fn test(
+        &self,
+        generation: Option<&str>,
+        rows: &[CallRow<'_>],
+        marks: &[&str],
+    ) -> Result<Vec<Vec<u64>>, String>;
 }
 
 /// The rules that another program tests.
 #[derive(Debug, Clone)]
 struct Remote {
-    tester: Arc<dyn Tester>,
+    /// The hash of the rules as that program has them; `None` if they cannot be written for it.
+    generation: Option<String>,
     /// Number of layers, from the first one. castellan tests the rules of the other ones itself.
     layers: usize,
 }
@@ -133,18 +138,24 @@ impl Policy {
         self
     }
 
-    /// Returns the same policy with the rules of all layers but the project's tested by another program. A project's
-    /// rules hold in one workspace only, and castellan tests them itself.
+    /// Returns the same policy with the rules of all layers but the project's tested by another program, the `tester` of
+    /// the state. Without one, calls are denied. A project's rules hold in one workspace only, and castellan tests them
+    /// itself. `generation`: the hash of the rules as that program has them; `None` if they cannot be written for it.
     #[must_use]
-    pub fn tested_by(mut self, tester: Arc<dyn Tester>) -> Policy {
+    pub fn tested_elsewhere(mut self, generation: Option<String>) -> Policy {
         let layers = self.layers.iter().take_while(|ruled| ruled.layer != Layer::Project).count();
-        self.remote = Some(Remote { tester, layers });
+        self.remote = Some(Remote { generation, layers });
         self
     }
 
-    /// Returns the program that tests rules, if castellan does not test all of them itself.
-    pub(crate) fn tester(&self) -> Option<&dyn Tester> {
-        self.remote.as_ref().map(|remote| &*remote.tester)
+    /// Reports whether castellan does not test all rules itself.
+    pub(crate) fn is_tested_elsewhere(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Returns the hash of the rules that another program tests.
+    pub(crate) fn generation(&self) -> Option<&str> {
+        self.remote.as_ref()?.generation.as_deref()
     }
 
     /// Hex SHA-256 over rule files (names, texts), their options, settings and rule states: the record's `policy`.

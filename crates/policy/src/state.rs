@@ -8,6 +8,7 @@ use castellan_event::{AccessLevel, Mode, ObligationKind, Session, Verdict};
 use crate::call_class::CallClass;
 use crate::grant::Grant;
 use crate::plan::PlanCheck;
+use crate::policy::Tester;
 use crate::request::RequestId;
 use crate::tries::{NO_TRIES, Tries};
 use crate::ungoverned::Block;
@@ -79,6 +80,9 @@ pub struct State<'s> {
     pub able: &'s [ObligationKind],
     /// Obligations of this call that castellan has failed to meet.
     pub failed: &'s [Failed],
+    /// The program that tests the rules of this call in castellan's place. A policy whose rules castellan tests itself
+    /// does not use it.
+    pub tester: Option<&'s dyn Tester>,
 }
 
 /// A pending call.
@@ -144,6 +148,7 @@ impl<'s> State<'s> {
             hold: None,
             able: &[ObligationKind::Review, ObligationKind::Hold, ObligationKind::Checkpoint],
             failed: &[],
+            tester: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use castellan_daemon::{ControlClient, FileSet, Layers, Layout, StatusReport, is_own_change, read_applied};
+use castellan_policy::EngineSettings;
 use castellan_rules::{Problem, Severity, Source};
 use serde_json::{Value as Json, json};
 
@@ -53,12 +54,15 @@ pub(super) struct Proposal {
     in_vain: Vec<String>,
     config_error: Option<String>,
     problems: Vec<Problem>,
+    /// The reasons why Falco does not load the rules, if it is to test them.
+    rejected: Vec<String>,
 }
 
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let layout = global.layout()?;
     let client = global.client()?;
-    let proposal = Proposal::read(&layout, &client.status()?)?;
+    let mut proposal = Proposal::read(&layout, &client.status()?)?;
+    proposal.check_engine(&layout)?;
     let sound = !proposal.has_errors();
     if !options.json {
         proposal.write(&mut anstream::stdout(), global)?;
@@ -174,7 +178,26 @@ impl Proposal {
             in_force,
             unknown,
             config_error,
+            rejected: Vec::new(),
         })
+    }
+
+    /// Has Falco load the rules, if it tests those in force. A person is then not asked about rules that the daemon would
+    /// refuse. Other programs than those in force do not run: an agent may have written their names.
+    fn check_engine(&mut self, layout: &Layout) -> anyhow::Result<()> {
+        let Some(in_force) = self.in_force.as_ref().filter(|_| !self.has_errors() && !self.is_nothing())
+        else {
+            return Ok(());
+        };
+        let now = Layers::above(self.files.clone(), layout)?;
+        let engine = |set: &Layers| set.config(layout).map(|config| config.settings.engine);
+        let (before, after) = (engine(in_force)?, engine(&now)?);
+        let programs =
+            |engine: &EngineSettings| engine.deciding_files().map(str::to_owned).collect::<Vec<_>>();
+        if after.is_falco() && programs(&before) == programs(&after) {
+            self.rejected = now.check_engine(layout).err().unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// Reports whether the files equal the set in force, and the stored set is intact.
@@ -188,7 +211,9 @@ impl Proposal {
     }
 
     pub(super) fn has_errors(&self) -> bool {
-        self.config_error.is_some() || self.problems.iter().any(|problem| problem.severity == Severity::Error)
+        self.config_error.is_some()
+            || !self.rejected.is_empty()
+            || self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
     pub(super) fn write(&self, out: &mut impl Write, global: &Global) -> anyhow::Result<()> {
@@ -205,6 +230,7 @@ impl Proposal {
         }
         self.write_problems(out)?;
         if self.has_errors() {
+            output::write_messages(out, ERROR, &self.rejected)?;
             writeln!(out, "{ERROR} these files do not load: nothing was applied")?;
         } else {
             output::write_messages(out, WARNING, &self.in_vain)?;
@@ -234,7 +260,7 @@ impl Proposal {
             "files": self.changes.iter().map(Change::json).collect::<Vec<_>>(),
             "rules": self.summary.json(),
             "ignored": self.in_vain,
-            "problems": self.config_error.iter().cloned().chain(problems).collect::<Vec<_>>(),
+            "problems": self.config_error.iter().cloned().chain(problems).chain(self.rejected.iter().cloned()).collect::<Vec<_>>(),
             "hash": self.files.hash(),
         })
     }

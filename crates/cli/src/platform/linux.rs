@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use castellan_files::{of_system, read_text};
 use rustix::process::{
     Gid, Pid, PidfdFlags, Signal, Uid, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
-    set_parent_process_death_signal,
 };
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
@@ -24,11 +23,6 @@ pub(crate) fn check_runs() -> io::Result<()> {
 /// Makes this process the parent of every descendant whose own parent ends.
 pub(crate) fn adopt() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
-}
-
-/// Has the kernel kill this process when its parent ends.
-pub(crate) fn die_with_parent() -> io::Result<()> {
-    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 /// Returns a path to the program of this process, even after another file has replaced it.

@@ -27,11 +27,6 @@ pub(crate) fn adopt() -> io::Result<()> {
     Err(unsupported())
 }
 
-/// Has the kernel kill this process when its parent ends.
-pub(crate) fn die_with_parent() -> io::Result<()> {
-    Err(unsupported())
-}
-
 /// Returns the path of the program of this process; an error if another file has replaced it.
 pub(crate) fn own_executable() -> io::Result<PathBuf> {
     darwin::executable_of(std::process::id())

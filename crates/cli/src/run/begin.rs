@@ -1,16 +1,17 @@
-//! The beginning of the agent's process: a second `castellan`, which becomes the agent. It asks the kernel to kill it when
-//! `castellan run` is killed, so no agent goes on without it. `pre_exec` would need unsafe code.
+//! The beginning of the agent's process: a second `castellan`, which becomes the agent. The kernel kills it when
+//! `castellan run` is killed, so no agent goes on without it.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use rustix::process::{Pid, getpid, getppid};
+use castellan_daemon::{NotBecome, become_child_of};
+use rustix::process::getpid;
 
 use super::program::Program;
 use crate::exit::Exit;
-use crate::platform::{die_with_parent, own_executable};
+use crate::platform::own_executable;
 
 /// The first argument of the second `castellan`. No word for people.
 pub(crate) const BEGIN: &str = "__begin-agent";
@@ -29,19 +30,15 @@ pub(crate) fn begin(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     else {
         return Exit::Usage.into();
     };
-    if let Err(error) = tie(&parent) {
-        eprintln!("error: the agent cannot be tied to `castellan run`: {error}");
-        return Exit::RunFailed.into();
+    match become_child_of(&parent, Command::new(&path).arg0(name).args(arguments)) {
+        NotBecome::Untied(error) => {
+            eprintln!("error: the agent cannot be tied to `castellan run`: {error}");
+            Exit::RunFailed.into()
+        }
+        NotBecome::NotExecuted(error) => {
+            eprintln!("error: `{}` cannot be executed: {error}", path.display());
+            let is_missing = error.kind() == io::ErrorKind::NotFound;
+            if is_missing { Exit::NotFound.into() } else { Exit::NotExecutable.into() }
+        }
     }
-    let error = Command::new(&path).arg0(name).args(arguments).exec();
-    eprintln!("error: `{}` cannot be executed: {error}", path.display());
-    let is_missing = error.kind() == io::ErrorKind::NotFound;
-    if is_missing { Exit::NotFound.into() } else { Exit::NotExecutable.into() }
-}
-
-fn tie(parent: &OsStr) -> io::Result<()> {
-    die_with_parent()?;
-    // The parent may have ended before.
-    let is_there = getppid().map(Pid::as_raw_pid).map(|pid| pid.to_string());
-    if is_there.as_deref() == parent.to_str() { Ok(()) } else { Err(io::Error::other("it has ended")) }
 }

@@ -17,7 +17,7 @@ use super::{
     is_readable, listener,
 };
 use crate::config::KeyEdit;
-use crate::limits::CONTROL_ANSWER_TIME;
+use crate::limits::{CONTROL_ANSWER_TIME, ENGINE_VALIDATION_TIME};
 
 /// The reason why a control request failed.
 #[derive(Debug, thiserror::Error)]
@@ -353,7 +353,7 @@ impl ControlClient {
 
     /// Checks that castellan's daemon listens, before a person is asked for a secret.
     pub fn check_listener(&self) -> Result<(), ControlError> {
-        listener::check_for(&self.connect()?, &self.home).map_err(ControlError::Listener)
+        listener::check_for(&self.connect(CONTROL_ANSWER_TIME)?, &self.home).map_err(ControlError::Listener)
     }
 
     /// Sets the PIN.
@@ -440,9 +440,10 @@ impl ControlClient {
         }
     }
 
-    fn connect(&self) -> Result<UnixStream, ControlError> {
+    /// Connects to the daemon, whose answer may take `time`.
+    fn connect(&self, time: Duration) -> Result<UnixStream, ControlError> {
         let stream = connect(&self.home.control_socket()).map_err(|_| ControlError::NotRunning)?;
-        let timed = stream.set_read_timeout(Some(CONTROL_ANSWER_TIME));
+        let timed = stream.set_read_timeout(Some(time));
         let timed = timed.and_then(|()| stream.set_write_timeout(Some(CONTROL_ANSWER_TIME)));
         timed.map_err(|error| ControlError::Wire(WireError::Io(error)))?;
         Ok(stream)
@@ -453,7 +454,8 @@ impl ControlClient {
         request: &ControlRequest,
         known: &Known,
     ) -> Result<(ControlResponse, UnixStream), ControlError> {
-        let mut stream = self.connect()?;
+        let time = answer_time(request);
+        let mut stream = self.connect(time)?;
         // Another process may listen by now.
         if known.is_some() || matches!(request, ControlRequest::SetPin { .. }) {
             listener::check_for(&stream, &self.home).map_err(ControlError::Listener)?;
@@ -464,7 +466,7 @@ impl ControlClient {
             known: known.clone(),
         })?;
         write_frame(&mut stream, Kind::Control, &body)?;
-        let frame = read_frame(&mut stream, CONTROL_BYTES_MAX).map_err(unanswered)?;
+        let frame = read_frame(&mut stream, CONTROL_BYTES_MAX).map_err(|error| unanswered(error, time))?;
         let envelope: Envelope<Json> = match frame.kind {
             Kind::Control => serde_json::from_slice(&frame.body)?,
             Kind::Request | Kind::Reply | Kind::Hold => return Err(ControlError::Wire(WireError::Body)),
@@ -476,11 +478,24 @@ impl ControlClient {
     }
 }
 
+/// Returns the time that the answer to a request may take. Falco may have to load new rules before they come into force.
+fn answer_time(request: &ControlRequest) -> Duration {
+    let puts_rules_in_force = matches!(
+        request,
+        ControlRequest::Apply { .. }
+            | ControlRequest::Switch { .. }
+            | ControlRequest::Edit { .. }
+            | ControlRequest::Edits { .. }
+            | ControlRequest::EndTrial
+    );
+    if puts_rules_in_force { CONTROL_ANSWER_TIME + ENGINE_VALIDATION_TIME } else { CONTROL_ANSWER_TIME }
+}
+
 /// Maps a timeout to [`ControlError::NoAnswer`]: the daemon may still carry out the request.
-fn unanswered(error: WireError) -> ControlError {
+fn unanswered(error: WireError, time: Duration) -> ControlError {
     let is_late = |error: &WireError| matches!(error, WireError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
     if is_late(&error) {
-        return ControlError::NoAnswer(CONTROL_ANSWER_TIME);
+        return ControlError::NoAnswer(time);
     }
     ControlError::Wire(error)
 }

@@ -1,11 +1,11 @@
 //! [`Channel`]: the listeners of one start of Falco, its files, and the one process that may connect, once. Falco may read
-//! its files again and then connect again. Nobody knows what it has read then, so a second connection is refused.
+//! its files again and then connect again. castellan does not know what it has read then, so a second connection is refused.
 //!
 //! It must not know when Falco starts or ends.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use castellan_engine::{RemoteEngine, Secret, Setup};
@@ -14,6 +14,7 @@ use castellan_rows::{Generation, Identity, SenderEvent};
 
 use super::Wanted;
 use super::place::Place;
+use super::unchanged::Stamps;
 use crate::peers::AgentProcess;
 use crate::platform::peer_of;
 
@@ -61,6 +62,8 @@ pub(super) struct Channel {
     url: String,
     secret: Secret,
     key: String,
+    /// The configuration, once it is written.
+    config: String,
 }
 
 impl Channel {
@@ -101,16 +104,26 @@ impl Channel {
         });
         let remote = Arc::new(remote.map_err(|error| format!("Falco's channel: {error}"))?);
         let url = format!("http://{}{}", remote.address(), secret.path());
-        Ok((Channel { only, place, url, secret, key: base16ct::lower::encode_string(&key) }, remote))
+        Ok((
+            Channel {
+                only,
+                place,
+                url,
+                secret,
+                key: base16ct::lower::encode_string(&key),
+                config: String::new(),
+            },
+            remote,
+        ))
     }
 
     /// Writes the rules and the configuration. `library`: the plugin's, as it was checked.
-    pub(super) fn write(&self, wanted: &Wanted, library: &str) -> Result<(), String> {
+    pub(super) fn write(&mut self, wanted: &Wanted, library: &str) -> Result<(), String> {
         let text = |path: PathBuf| {
             path.into_os_string().into_string().map_err(|path| format!("`{}` is not UTF-8", path.display()))
         };
         let (rules, socket) = (text(self.place.rules())?, text(self.place.socket())?);
-        let config = alone(&EngineConfig {
+        self.config = alone(&EngineConfig {
             rules: &rules,
             library,
             socket: &socket,
@@ -120,7 +133,17 @@ impl Channel {
             url: &self.url,
             user_agent: self.secret.agent(),
         });
-        self.place.write(&config, &wanted.rules.yaml)
+        self.place.write(&self.config, &wanted.rules.yaml)
+    }
+
+    /// Checks that the files are as they were written, and returns their states. `programs`: the library and the program.
+    pub(super) fn stamps(&self, wanted: &Wanted, programs: [&str; 2]) -> Result<Stamps, String> {
+        let own = self.place.read_at_start();
+        let paths = own.iter().map(PathBuf::as_path).chain(programs.map(Path::new));
+        let stamps = Stamps::of(paths)?;
+        // After the stamps, so that every later change shows.
+        self.place.check(&self.config, &wanted.rules.yaml)?;
+        Ok(stamps)
     }
 
     /// Connects as Falco does, with all that Falco knows. Returns the connected end, or the refusal.
@@ -138,7 +161,7 @@ impl Channel {
     }
 }
 
-/// Nobody is let in any more, and the secrets go.
+/// No process is let in any more, and the secrets go.
 impl Drop for Channel {
     fn drop(&mut self) {
         self.only.none();

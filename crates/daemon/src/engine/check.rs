@@ -1,4 +1,5 @@
-//! Has Falco load rules before it becomes the engine. It judges nothing, and the daemon has no part in it.
+//! Has Falco load rules before they come into force. This Falco judges nothing, and ends by itself. The daemon does that,
+//! and `castellan` before a person decides. It must not know whether the rules come into force.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,8 +12,9 @@ use castellan_rules::Engine as Language;
 use serde::Deserialize;
 
 use super::place::Place;
-use super::program::{Ran, check_file, check_language, run, version};
-use crate::limits::{ENGINE_LINE_BYTES_MAX, ENGINE_PROBLEMS_MAX, ENGINE_VALIDATION_TIME};
+use super::program::{Limit, Ran, check_language, run, version};
+use super::trusted::trusted;
+use crate::limits::{ENGINE_LINE_BYTES_MAX, ENGINE_PROBLEMS_MAX};
 
 /// A Falco that can be the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,23 +25,25 @@ pub struct CheckedEngine {
     pub rules: usize,
 }
 
-/// Checks the files, the version, and that Falco loads the rules with the plugin. The errors are lines for a person.
+/// Checks the files, the version, and that Falco loads the rules with the plugin, until `limit`. The errors are lines for a
+/// person: each rejected rule with the reason, or the reason why Falco could not be asked.
 pub(crate) fn check(
     settings: &EngineSettings,
     rules: &EngineRules,
     language: Language,
+    limit: Limit<'_>,
 ) -> Result<CheckedEngine, Vec<String>> {
     let one = |why: String| vec![why];
     let named = |why: String| vec![format!("{why}; `--falco PATH` and `--plugin PATH` name others")];
-    let found = version(&settings.falco).map_err(named)?;
+    let found = version(&settings.falco, limit).map_err(named)?;
     check_language(&found, language).map_err(one)?;
-    let library = check_file("the plugin", &settings.plugin).map_err(named)?;
+    let library = trusted("the plugin", &settings.plugin).map_err(named)?;
     let folder =
         tempfile::tempdir().map_err(|error| one(format!("no temporary folder: {}", explained(&error))))?;
     let place = Place::make(&folder.path().join("falco")).map_err(one)?;
     let text = |path: &Path| path.display().to_string();
     let (of_rules, socket) = (text(&place.rules()), text(&place.socket()));
-    // Nobody listens: Falco only loads.
+    // No process listens: Falco only loads.
     let zeros = "0".repeat(64);
     let config = alone(&EngineConfig {
         rules: &of_rules,
@@ -54,7 +58,7 @@ pub(crate) fn check(
     place.write(&config, &rules.yaml).map_err(one)?;
     let (config, of_rules) = (place.config(), place.rules());
     let words = [OsStr::new("-c"), config.as_os_str(), OsStr::new("-V"), of_rules.as_os_str()];
-    let ran = run(&found.program, &words, ENGINE_VALIDATION_TIME).map_err(one)?;
+    let ran = run(&found.program, &words, limit).map_err(one)?;
     match problems(&ran) {
         problems if problems.is_empty() => Ok(CheckedEngine { version: found.text, rules: rules.count }),
         problems => Err(problems),

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 
 use castellan_event::{Answers, Call, Facts, Session, rows};
@@ -16,13 +16,9 @@ use castellan_falco::engine_config::{SourceConfig, source};
 use castellan_files::{Guard, explained, read_guarded, write_private};
 use castellan_rows::{Generation, Identity, KEY_BYTES, Nonce, Sender, encode};
 
-use super::ENGINE;
 use super::place::Place;
 use crate::limits::{EVENTS_BYTES_MAX, EVENTS_TIME, EVENTS_WAITING_MAX};
 use crate::platform::peer_of;
-
-/// The copies of this process.
-pub(crate) static EVENTS: Events = Events::new();
 
 /// No rules of castellan judge a copy.
 const GENERATION: Generation = Generation([0; 32]);
@@ -32,18 +28,16 @@ const GENERATION: Generation = Generation([0; 32]);
 pub(crate) struct WantedEvents {
     /// The folder of the socket and the fragment.
     pub(crate) place: PathBuf,
-    /// The file with the key of the channel, which stays the same.
+    /// The file with the key of the channel. It stays the same while copies are wanted.
     pub(crate) key: PathBuf,
-    /// The plugin's library.
-    pub(crate) library: String,
+    /// The plugin's library. `None`: no copies are wanted, and no file of theirs stays.
+    pub(crate) library: Option<String>,
 }
 
 /// The copies.
-#[derive(Debug)]
-pub(crate) struct Events {
+#[derive(Debug, Default)]
+pub(super) struct Events {
     running: Mutex<Option<Running>>,
-    /// A failure before the record received lines.
-    untold: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
@@ -95,45 +89,28 @@ impl Copies {
 }
 
 impl Events {
-    const fn new() -> Events {
-        Events { running: Mutex::new(None), untold: Mutex::new(None) }
-    }
-
-    /// Makes copies from now on; `None` ends it. A failure is recorded, and calls go on without copies.
-    pub(crate) fn want(&self, wanted: Option<WantedEvents>) {
-        self.start(wanted, |line| ENGINE.tell(line));
-    }
-
-    /// As [`Events::want`]. `tell` records a line, and returns false if it cannot yet.
-    fn start(&self, wanted: Option<WantedEvents>, tell: impl Fn(&str) -> bool) {
+    /// Makes copies from now on, or none. `record` gets the reason if that fails.
+    pub(super) fn want(&self, wanted: WantedEvents, record: impl Fn(&str)) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.as_ref().map(|running| &running.wanted) == wanted.as_ref() {
+        if running.as_ref().is_some_and(|running| running.wanted == wanted) {
             return;
         }
         // The socket of the one before is free before the next one takes its place.
         *running = None;
-        if let Some(wanted) = wanted {
-            match Running::start(wanted) {
-                Ok(started) => *running = Some(started),
-                Err(why) => {
-                    let line = format!("no copies of calls for a Falco: {why}");
-                    if !tell(&line) {
-                        *self.untold() = Some(line);
-                    }
-                }
+        let Some(library) = wanted.library.clone() else {
+            if let Err(why) = remove(&wanted) {
+                record(&format!("the files of copies for a Falco stay: {why}"));
             }
-        }
-    }
-
-    /// Records a failure that came before the record received lines.
-    pub(crate) fn tell_untold(&self) {
-        if let Some(line) = self.untold().take() {
-            ENGINE.tell(&line);
+            return;
+        };
+        match Running::start(wanted, &library) {
+            Ok(started) => *running = Some(started),
+            Err(why) => record(&format!("no copies of calls for a Falco: {why}")),
         }
     }
 
     /// Copies a judged call. It waits for nobody: a call that is judged while copies begin or end is not copied.
-    pub(crate) fn copy(&self, call: &Call, facts: &Facts, session: &Session, answers: &Answers) {
+    pub(super) fn copy(&self, call: &Call, facts: &Facts, session: &Session, answers: &Answers) {
         let running = match self.running.try_lock() {
             Ok(running) => running,
             Err(TryLockError::Poisoned(running)) => running.into_inner(),
@@ -153,15 +130,10 @@ impl Events {
             queue.add(copy);
         }
     }
-
-    fn untold(&self) -> MutexGuard<'_, Option<String>> {
-        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Running {
-    fn start(wanted: WantedEvents) -> Result<Running, String> {
-        let at = |path: &Path, error: &io::Error| format!("`{}`: {}", path.display(), explained(error));
+    fn start(wanted: WantedEvents, library: &str) -> Result<Running, String> {
         if let Some(above) = wanted.place.parent() {
             let made = DirBuilder::new().mode(0o700).recursive(true).create(above);
             made.map_err(|error| at(above, &error))?;
@@ -174,7 +146,7 @@ impl Running {
         let sender = Arc::new(sender.map_err(|error| at(&place.socket(), &error))?);
         let socket = place.socket().display().to_string();
         let fragment = source(&SourceConfig {
-            library: &wanted.library,
+            library,
             socket: &socket,
             user: rustix::process::geteuid().as_raw(),
             key: &base16ct::lower::encode_string(&key),
@@ -191,6 +163,19 @@ impl Running {
         thread.spawn(move || copies.send(send)).map_err(|error| format!("no thread: {error}"))?;
         Ok(Running { wanted, sender, queue })
     }
+}
+
+/// Removes the socket, the fragment and the key: a Falco that knew the key gets no later copies with it.
+fn remove(wanted: &WantedEvents) -> Result<(), String> {
+    Place::remove(&wanted.place).map_err(|error| at(&wanted.place, &error))?;
+    match std::fs::remove_file(&wanted.key) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&wanted.key, &error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn at(path: &Path, error: &io::Error) -> String {
+    format!("`{}`: {}", path.display(), explained(error))
 }
 
 /// Lets in root and the user of the daemon: both can read the log, which holds more.
@@ -227,17 +212,57 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
 mod tests {
     use super::*;
 
-    /// The policy is loaded before the record receives lines.
+    fn files(home: &Path, library: Option<&str>) -> WantedEvents {
+        let (place, key) = (home.join("events"), home.join("events.key"));
+        WantedEvents { place, key, library: library.map(str::to_owned) }
+    }
+
     #[test]
-    fn a_failure_at_the_start_is_kept_for_the_record() {
-        let (events, home) = (Events::new(), tempfile::tempdir().unwrap());
-        let place = home.path().join("x".repeat(200));
-        let wanted = WantedEvents { place, key: home.path().join("key"), library: "/plugin".to_owned() };
-        events.start(Some(wanted.clone()), |_| true);
-        assert_eq!(*events.untold(), None);
-        events.start(Some(wanted), |_| false);
-        let kept = events.untold().take().unwrap();
-        assert!(kept.starts_with("no copies of calls for a Falco: ") && kept.contains("bytes"), "{kept}");
+    fn a_failure_is_recorded() {
+        let (events, home) = (Events::default(), tempfile::tempdir().unwrap());
+        let wanted =
+            WantedEvents { place: home.path().join("x".repeat(200)), ..files(home.path(), Some("/plugin")) };
+        let recorded = std::cell::RefCell::new(String::new());
+        events.want(wanted, |line| line.clone_into(&mut recorded.borrow_mut()));
+        let recorded = recorded.into_inner();
+        assert!(
+            recorded.starts_with("no copies of calls for a Falco: ") && recorded.contains("bytes"),
+            "{recorded}"
+        );
+    }
+
+    #[test]
+    fn copies_that_end_leave_no_socket_and_no_key() {
+        let (events, home) = (Events::default(), tempfile::tempdir().unwrap());
+        let want = |library| events.want(files(home.path(), library), |line| panic!("{line}"));
+        let key = || std::fs::read_to_string(home.path().join("events.key")).unwrap();
+        want(Some("/plugin"));
+        let first = key();
+        want(Some("/another"));
+        assert_eq!(key(), first, "the fragment is installed once");
+        assert!(home.path().join("events/s").exists() && home.path().join("events/falco.yaml").exists());
+        for _ in 0..2 {
+            want(None);
+            assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "files stay");
+        }
+        want(Some("/plugin"));
+        assert_ne!(key(), first);
+        // The daemon may have ended before the change.
+        Events::default().want(files(home.path(), None), |line| panic!("{line}"));
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "files stay");
+    }
+
+    /// The daemon removes nothing at the other end of a link.
+    #[test]
+    fn files_elsewhere_stay() {
+        let home = tempfile::tempdir().unwrap();
+        let elsewhere = home.path().join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        std::fs::write(elsewhere.join("falco.yaml"), "").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, home.path().join("events")).unwrap();
+        let recorded = std::cell::Cell::new(false);
+        Events::default().want(files(home.path(), None), |_| recorded.set(true));
+        assert!(recorded.get() && elsewhere.join("falco.yaml").exists());
     }
 
     /// A Falco that reads nothing costs no more memory than this.

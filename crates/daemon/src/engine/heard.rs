@@ -40,7 +40,7 @@ pub(super) fn heard(engine: &Engine, of: (u64, u64), event: &SenderEvent, refuse
                 }
             });
             if let Some(line) = refused.line(why, Instant::now()) {
-                engine.tell(&line);
+                engine.lines.record(&line);
             }
         }
     }

@@ -37,9 +37,13 @@ pub(super) struct LogFile {
 }
 
 impl LogFile {
-    pub(super) fn new(path: PathBuf) -> LogFile {
+    /// Makes a missing file, and appends to one of before.
+    pub(super) fn begin(path: PathBuf) -> LogFile {
         let written = std::fs::symlink_metadata(&path).map_or(0, |found| found.len());
-        LogFile { path, written }
+        let mut log = LogFile { path, written };
+        // A log that cannot be written loses lines.
+        let _ = log.append(b"");
+        log
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -91,7 +95,7 @@ mod tests {
         let (reader, mut writer) = io::pipe().unwrap();
         let last = LastLine::default();
         let copied = last.clone();
-        let log = LogFile::new(path.clone());
+        let log = LogFile::begin(path.clone());
         let copying = std::thread::spawn(move || copy(reader, log, &copied));
         let line = "x".repeat(999);
         for number in 0..5000 {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use castellan_files::{Guard, explained, write_private};
+use castellan_files::{Guard, explained, read_guarded, write_private};
 
 use crate::limits::SOCKET_PATH_BYTES_MAX;
 
@@ -49,6 +49,19 @@ impl Place {
         Ok(())
     }
 
+    /// Removes a folder with the secrets and the socket, but no file of another program. A missing one is no error.
+    pub(super) fn remove(dir: &Path) -> io::Result<()> {
+        match own(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            owned => owned?,
+        }
+        Place(dir.to_owned()).clear()?;
+        match std::fs::remove_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            removed => removed,
+        }
+    }
+
     pub(super) fn listen(&self) -> Result<UnixListener, String> {
         UnixListener::bind(self.socket()).map_err(|error| at(&self.socket(), &error))
     }
@@ -58,6 +71,22 @@ impl Place {
             write_private(&file, text.as_bytes()).map_err(|error| at(&file, &error))?;
         }
         Ok(())
+    }
+
+    /// Checks that the files have these texts. The error names the file.
+    pub(super) fn check(&self, config: &str, rules: &str) -> Result<(), String> {
+        for (file, text) in [(self.rules(), rules), (self.config(), config)] {
+            let own = Guard::Private(rustix::process::geteuid().as_raw());
+            if !read_guarded(&file, text.len() as u64, own).is_ok_and(|found| found == text) {
+                return Err(format!("`{}`: another program has changed it", file.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the files that Falco reads at its start, and their folder, which another program could replace.
+    pub(super) fn read_at_start(&self) -> [PathBuf; 3] {
+        [self.config(), self.rules(), self.0.clone()]
     }
 
     pub(super) fn config(&self) -> PathBuf {

@@ -1,18 +1,19 @@
-//! The programs `falco` and its plugin as files, and runs of `falco` that end by themselves. Each process of Falco is
-//! started by a second castellan ([`become_falco`]), so that it ends with the daemon in any case.
+//! The program `falco`: its version, its processes, and its runs that end by themselves. Each process of Falco is started
+//! by a second castellan ([`become_falco`]), so that it ends with the daemon in any case.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use castellan_files::{Guard, explained};
+use castellan_files::explained;
 use castellan_rules::Engine as Language;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
+use super::trusted::trusted;
+use crate::become_program::{NotBecome, become_child_of};
 use crate::limits::{ENGINE_LOOK, ENGINE_OUTPUT_BYTES_MAX, ENGINE_STOP_TIME, ENGINE_VERSION_TIME};
 use crate::platform;
 
@@ -21,19 +22,35 @@ pub const COMMAND: &str = "become-falco";
 
 /// Becomes Falco, which ends when the process that started this one does. `words`: the process id of that one, the
 /// program and its arguments. Returns only with an error.
-pub fn become_falco(mut words: impl Iterator<Item = OsString>) -> io::Error {
-    let parent = words.next().and_then(|word| word.to_str()?.parse::<u32>().ok());
-    let (Some(parent), Some(program)) = (parent, words.next()) else {
-        return io::ErrorKind::InvalidInput.into();
+pub fn become_falco(mut words: impl Iterator<Item = OsString>) -> NotBecome {
+    let (Some(parent), Some(program)) = (words.next(), words.next()) else {
+        return NotBecome::Untied(io::ErrorKind::InvalidInput.into());
     };
-    if let Err(error) = platform::end_with_parent() {
-        return error;
+    become_child_of(&parent, Command::new(program).args(words))
+}
+
+/// The end of the time of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit<'l> {
+    pub(super) until: Instant,
+    /// Nobody wants the result any more.
+    pub(super) is_over: Option<&'l AtomicBool>,
+}
+
+impl Limit<'_> {
+    /// Returns the limit of a run that begins now.
+    pub(crate) fn of(time: Duration) -> Limit<'static> {
+        Limit { until: Instant::now() + time, is_over: None }
     }
-    // The other one may have ended before.
-    if std::os::unix::process::parent_id() != parent {
-        return io::Error::other("the process that started this one has ended");
+
+    /// Returns the same limit, but not later than in this time.
+    fn at_most(self, time: Duration) -> Self {
+        Limit { until: self.until.min(Instant::now() + time), ..self }
     }
-    Command::new(program).args(words).exec()
+
+    pub(crate) fn is_reached(&self) -> bool {
+        self.is_over.is_some_and(|is_over| is_over.load(Ordering::SeqCst)) || Instant::now() >= self.until
+    }
 }
 
 /// A process of Falco. The end of this value kills it.
@@ -156,57 +173,29 @@ pub(super) struct Ran {
 }
 
 /// Runs `falco` until it ends. The error says why it did not end.
-pub(super) fn run(falco: &str, arguments: &[&OsStr], time: Duration) -> Result<Ran, String> {
+pub(super) fn run(falco: &str, arguments: &[&OsStr], limit: Limit<'_>) -> Result<Ran, String> {
+    let begin = Instant::now();
     let (mut process, output) = Process::start(falco, arguments)?;
     let reading = std::thread::Builder::new().name("falco output".to_owned()).spawn(move || {
         let mut bytes = Vec::new();
         let mut output = output.take(ENGINE_OUTPUT_BYTES_MAX);
-        // What was read so far is the output.
+        // The bytes so far are the output.
         let _ = output.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     });
     let reading = reading.map_err(|error| format!("no thread for Falco's output: {error}"))?;
-    let until = Instant::now() + time;
     let Ended { is_success, status } = loop {
         if let Some(ended) = process.ended() {
             break ended;
         }
-        if Instant::now() >= until {
+        if limit.is_reached() {
             let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
-            return Err(format!("`{falco} {}` did not end within {} s", words.join(" "), time.as_secs()));
+            let seconds = limit.until.saturating_duration_since(begin).as_secs_f32();
+            return Err(format!("`{falco} {}` did not end within {seconds:.0} s", words.join(" ")));
         }
         std::thread::sleep(ENGINE_LOOK);
     };
     Ok(Ran { is_success, status, output: reading.join().unwrap_or_default() })
-}
-
-/// Checks that only this user or root can have written a file that decides about calls, and its folder. Returns its path
-/// without symbolic links: another user could change a link after the check.
-pub(super) fn check_file(name: &str, path: &str) -> Result<String, String> {
-    check_file_for(rustix::process::getegid().as_raw(), name, path)
-}
-
-/// As [`check_file`], for a process of the group `group`. Its users may write: it is most often the user's own group.
-fn check_file_for(group: u32, name: &str, path: &str) -> Result<String, String> {
-    let of = |path: &Path, why: &str| format!("{name} `{}`: {why}", path.display());
-    let real = std::fs::canonicalize(path).map_err(|error| {
-        let is_missing = error.kind() == io::ErrorKind::NotFound;
-        // An agent reads this, too, and is not to install anything.
-        let missing = "it does not exist".to_owned();
-        of(Path::new(path), &if is_missing { missing } else { explained(&error) })
-    })?;
-    for part in [Some(real.as_path()), real.parent()].into_iter().flatten() {
-        let found = std::fs::metadata(part).map_err(|error| of(part, &explained(&error)))?;
-        Guard::User.check(&found).map_err(|error| of(part, &error.to_string()))?;
-        if found.mode() & 0o020 != 0 && found.gid() != group {
-            let why = format!("the users of group {} can write it: run `chmod g-w` on it", found.gid());
-            return Err(of(part, &why));
-        }
-        if part == real.as_path() && !found.is_file() {
-            return Err(of(part, "it is no file"));
-        }
-    }
-    real.into_os_string().into_string().map_err(|path| of(Path::new(&path), "its path is not UTF-8"))
 }
 
 /// A Falco that castellan can work with.
@@ -220,9 +209,9 @@ pub(super) struct Version {
 }
 
 /// Asks `falco` for its version. The error says why castellan cannot work with it.
-pub(super) fn version(falco: &str) -> Result<Version, String> {
-    let program = check_file("the program", falco)?;
-    let ran = run(&program, &[OsStr::new("--version")], ENGINE_VERSION_TIME)?;
+pub(super) fn version(falco: &str, limit: Limit<'_>) -> Result<Version, String> {
+    let program = trusted("the program", falco)?;
+    let ran = run(&program, &[OsStr::new("--version")], limit.at_most(ENGINE_VERSION_TIME))?;
     let language = castellan_falco::version::engine_of(&ran.output)
         .map_err(|why| format!("`{falco}`: {why} ({})", ran.status))?;
     let found = ran.output.lines().rev().find_map(|line| line.split_once("Falco version:"));
@@ -243,53 +232,7 @@ pub(super) fn check_language(version: &Version, language: Language) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
-
-    #[test]
-    fn a_file_that_others_can_write_decides_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("falco");
-        let path = file.to_str().unwrap().to_owned();
-        let refused = |part: &str| {
-            let why = check_file("the program", &path).unwrap_err();
-            assert!(why.contains(part) && why.starts_with("the program `"), "{why}");
-        };
-        refused("does not exist");
-        std::fs::create_dir(&file).unwrap();
-        refused("no file");
-        std::fs::remove_dir(&file).unwrap();
-        std::fs::write(&file, "").unwrap();
-        let real = dir.path().canonicalize().unwrap().join("falco").to_str().unwrap().to_owned();
-        assert_eq!(check_file("the program", &path), Ok(real));
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o777)).unwrap();
-        refused("other users can write it");
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-        refused("other users can write it");
-    }
-
-    /// Debian's users have a group each; files of their own are often writable by it.
-    #[test]
-    fn users_of_another_group_cannot_write_a_file_that_decides() {
-        let dir = tempfile::tempdir().unwrap();
-        let (file, link) = (dir.path().join("falco"), dir.path().join("link"));
-        std::fs::write(&file, "").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        let group = std::fs::metadata(&file).unwrap().gid();
-        let check = |group: u32| check_file_for(group, "the program", link.to_str().unwrap());
-        for part in [file.as_path(), dir.path()] {
-            let before = std::fs::metadata(part).unwrap().permissions();
-            std::fs::set_permissions(part, std::fs::Permissions::from_mode(0o775)).unwrap();
-            let why = check(group + 1).unwrap_err();
-            assert!(why.contains(&format!("the users of group {group} can write it")), "{why}");
-            let real = file.canonicalize().unwrap();
-            assert_eq!(check(group).as_deref(), Ok(real.to_str().unwrap()));
-            std::fs::set_permissions(part, before).unwrap();
-        }
-        assert!(check(group + 1).is_ok());
-    }
 
     #[test]
     fn rules_of_a_newer_language_need_a_newer_falco() {
@@ -307,8 +250,8 @@ mod tests {
     #[test]
     fn words_without_a_program_start_nothing() {
         for words in [&[][..], &["1"], &["x", "/bin/true"]] {
-            let error = become_falco(words.iter().map(OsString::from));
-            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{words:?}");
+            let not = become_falco(words.iter().map(OsString::from));
+            assert!(matches!(not, NotBecome::Untied(_)), "{words:?}: {not:?}");
         }
     }
 }

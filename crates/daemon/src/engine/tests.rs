@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
+use castellan_engine::EngineError;
 use castellan_policy::EngineKind;
 
 use super::*;
 
-pub(super) fn engine() -> &'static Engine {
-    Box::leak(Box::new(Engine::new()))
+pub(super) fn engine() -> Arc<Engine> {
+    Arc::default()
 }
 
 pub(super) fn wanted(refusal: Option<&'static str>) -> (Wanted, tempfile::TempDir) {
@@ -24,11 +25,11 @@ pub(super) fn wanted(refusal: Option<&'static str>) -> (Wanted, tempfile::TempDi
 }
 
 /// Asks with a time that is over, so that only a state without hope has its own reason.
-fn reason(engine: &'static Engine, generation: &str) -> String {
+fn reason(engine: &Arc<Engine>, generation: &str) -> String {
     engine.ready(generation, Instant::now()).unwrap_err()
 }
 
-fn wait_for(engine: &'static Engine, state: EngineState) {
+fn wait_for(engine: &Arc<Engine>, state: EngineState) {
     let mut inner = engine.lock();
     let until = Instant::now() + Duration::from_secs(20);
     while inner.state != state {
@@ -41,25 +42,25 @@ fn wait_for(engine: &'static Engine, state: EngineState) {
 fn each_state_without_a_falco_has_its_reason() {
     let generation = "ab".repeat(32);
     let engine = engine();
-    assert!(reason(engine, &generation).contains("not the engine any more"));
+    assert!(reason(&engine, &generation).contains("not the engine any more"));
     let (of_system, _home) = wanted(refusal(true));
     engine.want(Some(of_system));
-    wait_for(engine, EngineState::Refused);
-    assert!(reason(engine, &generation).contains("for the system"));
-    assert!(reason(engine, &"cd".repeat(32)).contains("other rules"));
+    wait_for(&engine, EngineState::Refused);
+    assert!(reason(&engine, &generation).contains("for the system"));
+    assert!(reason(&engine, &"cd".repeat(32)).contains("other rules"));
     let status = engine.status(EngineKind::Falco);
     assert!(status.state == EngineState::Refused && status.problem.contains("`--system`"), "{status:?}");
     // castellan's own engine judges, whatever Falco does.
     assert_eq!(engine.status(EngineKind::Native).state, EngineState::Judging);
     let (missing, _home) = wanted(None);
     engine.want(Some(missing));
-    wait_for(engine, EngineState::Pausing);
-    let why = reason(engine, &generation);
+    wait_for(&engine, EngineState::Pausing);
+    let why = reason(&engine, &generation);
     assert!(why.starts_with("Falco does not run: the program `") && why.contains("does not exist"), "{why}");
     engine.want(None);
-    assert!(reason(engine, &generation).contains("not the engine any more"));
+    assert!(reason(&engine, &generation).contains("not the engine any more"));
     engine.end();
-    assert!(reason(engine, &generation).contains("castellan ends"));
+    assert!(reason(&engine, &generation).contains("castellan ends"));
     let (late, _home) = wanted(None);
     engine.want(Some(late));
     assert!(engine.lock().thread.is_none(), "nothing starts after the end");
@@ -102,14 +103,28 @@ fn late_answers_are_counted_in_a_row_and_in_their_round() {
 }
 
 #[test]
-fn a_problem_before_the_record_is_told_later() {
+fn a_failure_before_the_record_is_recorded_later() {
     let engine = engine();
     let (one, _home) = wanted(Some("a test"));
     engine.want(Some(one));
-    wait_for(engine, EngineState::Refused);
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&told);
-    engine.tell_by(move |line| kept.lock().unwrap().push(line.to_owned()));
-    assert_eq!(*told.lock().unwrap(), ["a test"]);
+    wait_for(&engine, EngineState::Refused);
+    // The supervisor records it after the change of the state.
+    let (send, recorded) = std::sync::mpsc::channel();
+    engine.record_by(move |line| send.send(line.to_owned()).unwrap());
+    assert_eq!(recorded.recv_timeout(Duration::from_secs(20)).as_deref(), Ok("a test"));
+    engine.end();
+}
+
+/// Rules that Falco has, and rules that it has loaded last, need no second check.
+#[test]
+fn only_new_rules_are_to_be_checked() {
+    let engine = engine();
+    let (one, _home) = wanted(Some("a test"));
+    assert!(engine.is_to_check(&one));
+    engine.want(Some(one.clone()));
+    assert!(!engine.is_to_check(&one));
+    let mut other = one;
+    other.rules.yaml.push('x');
+    assert!(engine.is_to_check(&other));
     engine.end();
 }

@@ -100,7 +100,7 @@ impl Judge {
 }
 
 impl Grounds {
-    /// Returns the state that a decision depends on.
+    /// Returns the state that a decision depends on, without a tester of rules: that one knows the time of the call.
     pub(super) fn state<'s>(&'s self, asked: &Asked<'_>, whose: &Whose) -> State<'s> {
         State {
             mode: asked.terms().mode,
@@ -129,6 +129,7 @@ impl Grounds {
             hold: self.hold,
             able: if self.can_contain { ABLE_TO_CONTAIN } else { ABLE },
             failed: &self.failed,
+            tester: None,
         }
     }
 }

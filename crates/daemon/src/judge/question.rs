@@ -7,7 +7,7 @@ use castellan_agents::{self as agents, AgentId, Message};
 use castellan_audit::Record;
 use castellan_event::{Action, Agent, Call, Facts, ObligationKind, PartsHash, Recorder, ToolKind, Verdict};
 use castellan_policy::{
-    Decision, Failed, RequestId, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
+    Decision, Failed, RequestId, State, StateChange, agent_text, drive, fulfil, unattended_text, user_text,
 };
 use castellan_wire::Reply;
 
@@ -18,7 +18,6 @@ use super::sessions::Look;
 use super::ungoverned::input_hash;
 use super::weighed::Weighed;
 use super::{Asked, Attempt, Failure, Judge, Outcome, Terms, Whose, reply};
-use crate::engine::EVENTS;
 use crate::facts::{facts_after, leave_to_sessions, own_files_of};
 use crate::jobs::start_of_call;
 use crate::memory::{CallKey, Copying, Decided, Given};
@@ -59,7 +58,8 @@ impl Judge {
         let machine = FileSystem::default();
         let mut world = Recorder::new(&machine);
         let grounds = self.grounds(of, earlier, &mut world);
-        let state = grounds.state(asked, whose);
+        let falco = self.engine.of_call(asked.started);
+        let state = State { tester: Some(&falco), ..grounds.state(asked, whose) };
         let policy = &asked.terms().policy;
         let mut rewrite = None;
         let mut meet = |action: &Action, decision: &Decision| match action {
@@ -102,7 +102,7 @@ impl Judge {
             reported: &self.seen_texts,
         };
         self.commit(&judged.record(asked.started.elapsed()), whose, &change.marks)?;
-        EVENTS.copy(call, &weighed.grounds.facts, &weighed.grounds.earlier.session, &weighed.answers);
+        self.engine.copy(call, &weighed.grounds.facts, &weighed.grounds.earlier.session, &weighed.answers);
         drop(reviewed);
         self.tell_trust(whose, &call.agent, policy, Look::Call);
         self.log_departures(&weighed);
@@ -235,7 +235,8 @@ impl Judge {
             let why = "there was no checkpoint before the call".to_owned();
             grounds.failed.push(Failed { kind: ObligationKind::Checkpoint, why, denies: false });
         }
-        let state = grounds.state(asked, whose);
+        let falco = self.engine.of_call(asked.started);
+        let state = State { tester: Some(&falco), ..grounds.state(asked, whose) };
         drive(call, &grounds.facts, &asked.terms().policy, &state, &mut world).0
     }
 

@@ -207,7 +207,7 @@ pub(crate) fn close_memory() {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
-/// macOS has no such order, and Falco's plugin runs on Linux only.
+/// macOS has no such order, so castellan starts no Falco and no agent there.
 pub(crate) fn end_with_parent() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use super::organisation::organisation_now;
-use super::{Cause, PolicyState, has_records};
+use super::{Cause, NotPut, PolicyState, has_records};
 use crate::file_set::FileSet;
 use crate::judge::Judge;
 use crate::layers::Layers;
@@ -62,11 +62,11 @@ impl PolicyState {
     /// Puts a waiting first set in force if the organisation's files now load.
     pub(super) fn put_first(&self, judge: &Judge) {
         let Some(user) = self.first.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return };
-        let put =
-            organisation_now(&self.layout).map_err(|unusable| unusable.why()).and_then(|organisation| {
-                let set = Layers { organisation, user, project: None, trial: Trial::new() };
-                self.put(judge, set, Cause { action: "organisation", what: "", peer: (0, 0) })
-            });
-        self.note_organisation(judge, put.err());
+        let now = organisation_now(&self.layout).map_err(|unusable| NotPut::Failed(unusable.why()));
+        let put = now.and_then(|organisation| {
+            let set = Layers { organisation, user, project: None, trial: Trial::new() };
+            self.put(judge, set, Cause { action: "organisation", what: "", peer: (0, 0) })
+        });
+        self.put_organisation(judge, put);
     }
 }

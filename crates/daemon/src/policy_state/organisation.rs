@@ -2,12 +2,14 @@
 //! and they load. Does not depend on their contents.
 
 use std::sync::PoisonError;
+use std::time::Instant;
 
-use super::{Cause, PolicyState};
+use super::{Aside, Cause, NotPut, PolicyState};
 use crate::file_set::{FileSet, read_organisation};
 use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::layout::Layout;
+use crate::limits::ENGINE_PAUSE_MAX;
 use crate::shipped::DEFAULT_CONFIG;
 use crate::trial::Trial;
 
@@ -17,15 +19,36 @@ impl PolicyState {
         let _changing = self.changing();
         // With nothing in force, only a waiting first set needs an update. `castellan apply` reads the files itself.
         let Some(set) = self.in_force().set.clone() else { return self.put_first(judge) };
-        let put = || match organisation_now(&self.layout) {
-            Ok(organisation) if organisation == set.organisation => Ok(()),
-            Ok(organisation) => {
-                let new = Layers { organisation, ..Layers::clone(&set) };
-                self.put(judge, new, Cause { action: "organisation", what: "", peer: (0, 0) })
+        let put = || -> Result<(), NotPut> {
+            match organisation_now(&self.layout) {
+                Ok(organisation) if organisation == set.organisation => Ok(()),
+                Ok(organisation) => {
+                    let new = Layers { organisation, ..Layers::clone(&set) };
+                    self.put(judge, new, Cause { action: "organisation", what: "", peer: (0, 0) })
+                }
+                Err(unusable) => Err(unusable.why().into()),
             }
-            Err(unusable) => Err(unusable.why()),
         };
-        self.note_organisation(judge, put().err());
+        self.put_organisation(judge, put());
+    }
+
+    /// Notes the result of putting the organisation's files in force. While Falco loads the rules, and after it could not,
+    /// they are tried again: nobody is there to do that.
+    pub(super) fn put_organisation(&self, judge: &Judge, put: Result<(), NotPut>) {
+        let (again, problem) = match self.aside(put) {
+            Aside::Done => (None, None),
+            Aside::Checking => (Some(Instant::now()), self.organisation_problem()),
+            Aside::Rejected(why) => (Some(Instant::now() + ENGINE_PAUSE_MAX), Some(why)),
+            Aside::Failed(why) => (None, Some(why)),
+        };
+        *self.organisation_due.lock().unwrap_or_else(PoisonError::into_inner) = again;
+        self.note_organisation(judge, problem);
+    }
+
+    /// Reports whether the organisation's files must be tried again now.
+    pub(crate) fn is_organisation_due(&self) -> bool {
+        let due = self.organisation_due.lock().unwrap_or_else(PoisonError::into_inner);
+        due.is_some_and(|due| due <= Instant::now())
     }
 
     /// Stores the reason why the organisation's files are not in force, or `None` if they are.

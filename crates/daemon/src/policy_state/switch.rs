@@ -4,7 +4,7 @@
 use castellan_event::Layer;
 use castellan_policy::Presence;
 
-use super::{Cause, PolicyState, REMEDY};
+use super::{Cause, NotPut, PolicyState, REMEDY};
 use crate::config::{KEYS, KeyEdit, Kind, write_edit};
 use crate::file_set::FileSet;
 use crate::judge::Judge;
@@ -74,12 +74,12 @@ impl PolicyState {
         switch: Switch,
         shown: Option<&str>,
         peer: (u32, u32),
-    ) -> Result<(), String> {
+    ) -> Result<(), NotPut> {
         let Switch { edits, set, of, needs_person: _, presence: _ } = switch;
         {
             let _changing = self.changing();
             if self.in_force().hash != of || shown.is_some_and(|shown| shown != of) {
-                return Err("something else was put in force meanwhile: try again".to_owned());
+                return Err("something else was put in force meanwhile: try again".to_owned().into());
             }
             let what = listed(&edits);
             self.put(judge, set, Cause { action: "switch", what: &what, peer })?;
@@ -88,6 +88,6 @@ impl PolicyState {
         edits
             .iter()
             .try_for_each(|(key, edit)| write_edit(&file, key, edit))
-            .map_err(|error| format!("it is in force, but `config.toml` does not say so: {error}"))
+            .map_err(|error| format!("it is in force, but `config.toml` does not say so: {error}").into())
     }
 }

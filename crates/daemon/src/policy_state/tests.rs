@@ -21,19 +21,19 @@ mod trial;
 const GOOD: &str = "version = 1\nopaque = \"deny\"\n";
 
 /// A home with an organisation above it.
-struct Place {
+pub(super) struct Place {
     root: tempfile::TempDir,
-    layout: Layout,
+    pub(super) layout: Layout,
 }
 
 /// The daemon's state for a home.
-struct Served {
-    judge: Judge,
-    state: PolicyState,
+pub(super) struct Served {
+    pub(super) judge: Judge,
+    pub(super) state: PolicyState,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(super) fn new() -> Place {
         let root = tempfile::tempdir().unwrap();
         let own = rustix::process::geteuid().as_raw();
         let layout = Layout::read(&root.path().join("home")).unwrap();
@@ -44,7 +44,11 @@ impl Place {
     }
 
     fn serve(&self) -> Served {
-        let (state, _, terms) = PolicyState::start(&self.layout);
+        self.serve_with(Arc::default())
+    }
+
+    pub(super) fn serve_with(&self, engine: Arc<Engine>) -> Served {
+        let (state, _, terms) = PolicyState::start_with(&self.layout, None, engine);
         let log = Log::open(&self.layout.log(), LogConfig::default(), SystemTime::now()).unwrap();
         let journal = self.layout.journal();
         let (memory, _) = Memory::open(journal.clone(), !journal.exists(), 1).unwrap();
@@ -62,7 +66,7 @@ impl Place {
         }
     }
 
-    fn write(&self, layer: Layer, text: &[u8]) {
+    pub(super) fn write(&self, layer: Layer, text: &[u8]) {
         let file = self.file(layer);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let _ = std::fs::remove_file(&file);
@@ -513,7 +517,10 @@ fn a_switch_of_what_is_not_in_force_any_more_is_refused() {
     let shown = state.files();
     let (first, late) = (prepare("off"), prepare("enforce"));
     state.switch(&judge, first, Some(&shown), (0, 0)).unwrap();
-    let refused = |switch, shown| state.switch(&judge, switch, shown, (0, 0)).unwrap_err();
+    let refused = |switch, shown| match state.switch(&judge, switch, shown, (0, 0)).unwrap_err() {
+        NotPut::Failed(why) => why,
+        NotPut::Unchecked(wanted) => panic!("{wanted:?}"),
+    };
     for why in [refused(late, None), refused(prepare("enforce"), Some(shown.as_str()))] {
         assert!(why.contains("meanwhile"), "{why}");
     }

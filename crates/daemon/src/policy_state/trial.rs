@@ -1,6 +1,6 @@
 //! Rules on trial in the set in force: those that an upgrade adds, and their end. Independent of the choice of rules.
 
-use super::{Cause, PolicyState};
+use super::{Aside, Cause, NotPut, PolicyState};
 use crate::clock::wall;
 use crate::judge::Judge;
 use crate::layers::Layers;
@@ -18,8 +18,20 @@ impl PolicyState {
         Ok(Layers { trial, ..set })
     }
 
-    /// Ends the trial of rules whose time is over, or of all. Changes nothing else.
-    pub(crate) fn end_trial(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), String> {
+    /// Ends the trial of all rules. Changes nothing else.
+    pub(crate) fn end_trial(&self, judge: &Judge, peer: (u32, u32)) -> Result<(), String> {
+        self.checked(|| self.end_trial_of(judge, true, peer))
+    }
+
+    /// Ends the trial of rules whose time is over. Changes nothing else.
+    pub(crate) fn end_due_trial(&self, judge: &Judge) -> Result<(), String> {
+        match self.aside(self.end_trial_of(judge, false, (0, 0))) {
+            Aside::Done | Aside::Checking => Ok(()),
+            Aside::Rejected(why) | Aside::Failed(why) => Err(why),
+        }
+    }
+
+    fn end_trial_of(&self, judge: &Judge, all: bool, peer: (u32, u32)) -> Result<(), NotPut> {
         let _changing = self.changing();
         let Some(set) = self.set() else { return Ok(()) };
         let now = wall();

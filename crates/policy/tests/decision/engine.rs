@@ -1,15 +1,16 @@
 //! Rules that another process tests: the decision is that of castellan's own engine, and without an answer it is a deny.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use castellan_event::{
     Call, CallRow, Code, Command, Effect, FIELDS, Facts, Layer, Mode, Recorder, ToolKind, Verdict,
 };
-use castellan_policy::{Decision, Policy, RuleState, Settings, Tester, drive};
+use castellan_policy::{Decision, Policy, RuleState, Settings, State, Tester, drive};
 use castellan_rules::{Matching, Options, RuleSet, Source, load};
 
 use crate::support::{Lexical, bash, call, loaded_with, rule, state};
+
+const GENERATION: &str = "the rules";
 
 /// Another engine. It tests all rules of the first two layers and knows no states.
 #[derive(Debug)]
@@ -20,8 +21,13 @@ struct Other {
 }
 
 impl Tester for Other {
-    fn test(&self, rows: &[CallRow<'_>], marks: &[&str]) -> Result<Vec<Vec<u64>>, String> {
-        assert!(marks.is_empty());
+    fn test(
+        &self,
+        generation: Option<&str>,
+        rows: &[CallRow<'_>],
+        marks: &[&str],
+    ) -> Result<Vec<Vec<u64>>, String> {
+        assert_eq!((generation, marks), (Some(GENERATION), &[][..]));
         let mut found = Vec::new();
         for row in rows {
             let (mut first, mut numbers) = (0, Vec::new());
@@ -70,13 +76,13 @@ fn policy(matching: Matching, held: &[(&str, RuleState)]) -> Policy {
     loaded_with(&options, &layers, Settings::default()).with_states(|of| state_of(&of.rule.name))
 }
 
-fn other(spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>) -> Arc<Other> {
+fn other(spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>) -> Other {
     let loaded = |(_, text): (Layer, String)| {
         let source = Source { name: "test.yaml".into(), text };
         load(&[source], FIELDS, &Options::default()).rules
     };
     let others = layers().into_iter().filter(|(layer, _)| *layer != Layer::Project);
-    Arc::new(Other { layers: others.map(loaded).collect(), spoil })
+    Other { layers: others.map(loaded).collect(), spoil }
 }
 
 fn calls() -> Vec<(Call, Facts)> {
@@ -99,8 +105,14 @@ fn calls() -> Vec<(Call, Facts)> {
     ]
 }
 
-fn judge(call: &Call, facts: &Facts, policy: &Policy, mode: Mode) -> Decision {
-    drive(call, facts, policy, &state(mode, true), &mut Recorder::new(&Lexical)).0
+fn judge(
+    call: &Call,
+    facts: &Facts,
+    policy: &Policy,
+    (mode, tester): (Mode, Option<&dyn Tester>),
+) -> Decision {
+    let state = State { tester, ..state(mode, true) };
+    drive(call, facts, policy, &state, &mut Recorder::new(&Lexical)).0
 }
 
 #[test]
@@ -116,9 +128,11 @@ fn the_decision_does_not_depend_on_who_tests_the_rules() {
     for matching in [Matching::All, Matching::First] {
         for (held, mode) in all.iter().flat_map(|held| Mode::ALL.map(|mode| (held, mode))) {
             for (call, facts) in calls() {
-                let native = judge(&call, &facts, &policy(matching, held), mode);
-                let remote = policy(matching, held).tested_by(tester.clone());
-                assert_eq!(judge(&call, &facts, &remote, mode), native, "{held:?} {:?}", call.command);
+                // castellan's own engine asks no other program.
+                let native = judge(&call, &facts, &policy(matching, held), (mode, Some(&tester)));
+                let remote = policy(matching, held).tested_elsewhere(Some(GENERATION.to_owned()));
+                let found = judge(&call, &facts, &remote, (mode, Some(&tester)));
+                assert_eq!(found, native, "{held:?} {:?}", call.command);
                 verdicts.insert(native.verdict);
             }
         }
@@ -131,15 +145,17 @@ fn the_decision_does_not_depend_on_who_tests_the_rules() {
 
 #[test]
 fn without_an_answer_a_call_is_denied_with_the_reason() {
-    let check = |tester: Arc<Other>, reason: &str| {
-        let remote = policy(Matching::All, &[]).tested_by(tester);
+    let check_with = |tester: Option<&dyn Tester>, reason: &str| {
+        let remote = policy(Matching::All, &[]).tested_elsewhere(Some(GENERATION.to_owned()));
         for (call, facts) in calls() {
-            let decision = judge(&call, &facts, &remote, Mode::Enforce);
+            let decision = judge(&call, &facts, &remote, (Mode::Enforce, tester));
             assert_eq!((decision.verdict, decision.answer), (Verdict::Deny, Verdict::Deny));
             let found = decision.findings.iter().find(|finding| finding.code == Code::FailClosed).unwrap();
             assert!(found.message.contains(reason), "{}", found.message);
         }
     };
+    check_with(None, "no program is there");
+    let check = |tester: Other, reason: &str| check_with(Some(&tester), reason);
     check(other(|_| Err("Falco is gone".to_owned())), "Falco is gone");
     check(other(|found| found.pop().map(|_| ()).ok_or_else(String::new)), "another number of rows");
     check(

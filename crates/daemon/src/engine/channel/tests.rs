@@ -57,7 +57,7 @@ fn a_process_is_let_in_once() {
 #[test]
 fn the_end_of_a_channel_lets_in_nobody_and_each_one_makes_its_folder() {
     let (wanted, _home) = wanted(None);
-    let (channel, remote, _heard) = open(&wanted);
+    let (mut channel, remote, _heard) = open(&wanted);
     channel.write(&wanted, "/plugin").unwrap();
     let own = channel.only.clone();
     *own.lock() = process(std::process::id());
@@ -66,7 +66,7 @@ fn the_end_of_a_channel_lets_in_nobody_and_each_one_makes_its_folder() {
     assert_eq!(*own.lock(), None);
     assert!(!wanted.place.join("s").exists() && !wanted.place.join("falco.yaml").exists());
     std::fs::remove_dir_all(&wanted.place).unwrap();
-    let (next, _next_remote, heard) = open(&wanted);
+    let (mut next, _next_remote, heard) = open(&wanted);
     next.write(&wanted, "/plugin").unwrap();
     assert_ne!(next.key, key);
     *next.only.lock() = process(std::process::id());

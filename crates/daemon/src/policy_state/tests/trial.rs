@@ -84,11 +84,11 @@ fn what_an_upgrade_brings_is_observed_until_a_person_or_its_time_ends_that() {
     served.state.switch(&served.judge, switch, None, (0, 0)).unwrap();
     place.write(Layer::Organisation, GOOD.as_bytes());
     served.state.reload_organisation(&served.judge);
-    served.state.end_trial(&served.judge, false, (0, 0)).unwrap();
+    served.state.end_due_trial(&served.judge).unwrap();
     drop(served);
     let served = place.serve();
     assert_eq!((served.state_of(&pack.rule), served.observed()), (Some(RuleState::Observe), 1));
-    served.state.end_trial(&served.judge, true, (0, 0)).unwrap();
+    served.state.end_trial(&served.judge, (0, 0)).unwrap();
     assert_eq!(served.observed(), 0);
     served.apply(&place.layout).unwrap();
     drop(served);
@@ -101,7 +101,7 @@ fn what_a_person_puts_back_counts_at_once() {
     let place = Place::upgraded(&pack);
     let served = place.serve();
     served.apply(&place.layout).unwrap();
-    served.state.end_trial(&served.judge, true, (0, 0)).unwrap();
+    served.state.end_trial(&served.judge, (0, 0)).unwrap();
     for text in [&pack.old, pack.new] {
         place.ship(pack.file, text);
         served.apply(&place.layout).unwrap();
