@@ -23,10 +23,10 @@ compile_error!("castellan runs on Linux; on macOS it compiles");
 pub(crate) use self::system::{
     DAEMON_IS_HIDDEN, HAS_CONTAINERS, HELPER_MEMORY_IS_LIMITED, START_TIMES_ARE_MONOTONIC, account,
     arguments, boot_id, boot_time, close_memory, control_group, directory, end_with_parent, environment,
-    environment_and_user, executable, executable_file, impatient_socket, listener_of, network_mounts,
-    own_executable, own_executable_file, owner, peer_of, process, processes, real_user, receive_flags,
-    remote_system_of, sees_own_files, send_flags, send_signal, service_managers, shares_namespaces,
-    start_clock, state,
+    environment_and_user, executable, executable_file, has_access_list, impatient_socket, listener_of,
+    network_mounts, own_executable, own_executable_file, owner, peer_of, process, processes, real_user,
+    receive_flags, remote_system_of, sees_own_files, send_flags, send_signal, service_managers,
+    shares_namespaces, start_clock, state,
 };
 
 /// Reports whether a daemon can take over the sockets of the one before, without a moment between both.

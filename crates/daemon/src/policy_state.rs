@@ -271,7 +271,10 @@ impl PolicyState {
     /// the status; the error gives the reason. While Falco loads the rules, [`PolicyState::is_reload_due`] is true.
     pub(crate) fn reload(&self, judge: &Judge) -> Result<(), String> {
         let _changing = self.changing();
-        let Some(set) = self.watched() else { return Ok(()) };
+        let Some(set) = self.watched() else {
+            self.is_reload_due.store(false, Ordering::SeqCst);
+            return Ok(());
+        };
         let put = || -> Result<(), NotPut> {
             // Restores missing shipped rule files: nobody has removed their rules on purpose.
             write_shipped(&self.layout)

@@ -1,11 +1,11 @@
-//! [`Secret`]: what the daemon and Falco know, and no other process that reaches the loopback.
+//! [`Secret`]: known to the daemon and Falco, and to no other process that reaches the loopback.
 
 use std::fmt;
 use std::io;
 
 const BYTES: usize = 32;
 
-/// A secret path and a secret user agent. Both are made at the start of the daemon and are in Falco's configuration.
+/// A secret path and a secret user agent, in ASCII. Both are new for each start of Falco, and are in its configuration.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     path: String,
@@ -13,7 +13,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// Returns a new secret.
+    /// Returns a new secret. An error if the system gives no random numbers.
     pub fn random() -> io::Result<Secret> {
         let hex = || {
             let mut bytes = [0; BYTES];

@@ -21,7 +21,7 @@ pub fn text(found: &Match<'_>, stamp: &Stamp) -> String {
     line
 }
 
-/// Returns the alert as JSON, with all keys that Falco can write.
+/// Returns the alert as a JSON object, with all keys that Falco can write, sorted.
 pub fn json(found: &Match<'_>, stamp: &Stamp) -> Json {
     let rule = found.rule;
     // Falco puts the time of the text's prefix here, as a number.

@@ -80,7 +80,7 @@ pub struct SourceConfig<'c> {
     pub generation: &'c str,
 }
 
-/// Returns the fragment for the `config.d` of a Falco that has the plugin as one more source and decides nothing.
+/// Returns the YAML of the fragment for the `config.d` of a Falco that has the plugin as one more source and decides nothing.
 pub fn source(config: &SourceConfig<'_>) -> String {
     format!(
         "# Written by castellan for a Falco of yours: it gets a copy of each judged call, and decides nothing.\n{}",
@@ -88,7 +88,7 @@ pub fn source(config: &SourceConfig<'_>) -> String {
     )
 }
 
-/// Returns the whole configuration of a Falco of its own.
+/// Returns the YAML of the whole configuration of a Falco of its own, with its secrets.
 pub fn alone(config: &EngineConfig<'_>) -> String {
     let EngineConfig { rules, library, socket, user, key, generation, url, user_agent } = *config;
     let plugin = plugin(&SourceConfig { library, socket, user, key, generation });

@@ -68,14 +68,14 @@ pub struct Match<'r> {
 }
 
 impl<'t> EventSource<'t> {
-    /// Parses an event from JSON text. The caller counts events from 1.
+    /// Parses an event from JSON text. The caller counts events from 1. The error names the first wrong part.
     pub fn read(self, number: u64, text: &str) -> Result<Event<'t>, EventError> {
         let json = serde_json::from_str(text);
         let json = json.map_err(|error| EventError { number, message: not_json(&error) })?;
         self.event(number, json)
     }
 
-    /// Checks an event that is already JSON.
+    /// Checks an event that is already JSON. The error names the first wrong part.
     pub fn event(self, number: u64, json: Json) -> Result<Event<'t>, EventError> {
         let checked = check::event(&json, self.table).map_err(|message| EventError { number, message });
         checked?;

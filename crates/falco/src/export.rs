@@ -33,7 +33,7 @@ pub struct EngineRules {
     pub roll: Vec<u64>,
 }
 
-/// Returns the rules in their order, disabled ones too. Falco treats a second rule of the same name as a redefinition.
+/// Returns the YAML of the rules in their order, disabled ones too. Falco treats a second rule of the same name as a redefinition.
 /// So if two layers use one name, the later rule gets a number.
 pub fn yaml(all: &[Described<'_>], engine: Engine) -> String {
     let version = ENGINES.iter().find(|(of, _)| *of == engine).map_or("", |(_, version)| version);

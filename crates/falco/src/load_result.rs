@@ -32,8 +32,8 @@ const CODES: &[(&str, &str)] = &[
     ("LOAD_UNKNOWN_KEY", "the key is not known"),
     ("CASTELLAN_PLUGIN_VERSION", "the rules need another plugin"),
     ("CASTELLAN_LIMIT", "larger or deeper than castellan reads"),
-    ("CASTELLAN_DUPLICATE_KEY", "a key stands twice in one item"),
-    ("CASTELLAN_DUPLICATE_RULE", "a rule stands twice in one file"),
+    ("CASTELLAN_DUPLICATE_KEY", "an item has a key twice"),
+    ("CASTELLAN_DUPLICATE_RULE", "a file has a rule twice"),
     ("CASTELLAN_REGEX", "Falco never matches this pattern"),
     ("CASTELLAN_MIXED_LEVELS", "the condition names fields of several levels without need"),
     ("CASTELLAN_ALWAYS", "the condition is always true"),
@@ -51,7 +51,7 @@ const CODES: &[(&str, &str)] = &[
 /// The text for castellan's own codes, which the table does not contain.
 const OWN: &str = "castellan advises against this";
 
-/// Returns the result of loading some files.
+/// Returns the result of loading some files: `{"falco_load_results": [...]}`, an entry for each file in their order.
 pub fn json(sources: &[Source], problems: &[Problem]) -> Json {
     let results: Vec<Json> = sources.iter().map(|source| of_file(source, problems)).collect();
     json!({ "falco_load_results": results })

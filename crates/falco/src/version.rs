@@ -5,7 +5,8 @@ use castellan_rules::Engine;
 /// The least version of the plugin interface: the one that the plugin is built for.
 const PLUGIN_API: (u32, u32) = (3, 11);
 
-/// Returns the version of the rule language of a Falco, or the reason why castellan cannot work with it.
+/// Returns the version of the rule language of a Falco, or the reason why castellan cannot work with it. `text`: the output
+/// of `falco --version`.
 pub fn engine_of(text: &str) -> Result<Engine, String> {
     let after = |label: &str| {
         let lines = text.lines().filter_map(|line| line.split_once(label));

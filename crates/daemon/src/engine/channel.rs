@@ -5,7 +5,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use castellan_engine::{RemoteEngine, Secret, Setup};
@@ -136,11 +136,10 @@ impl Channel {
         self.place.write(&self.config, &wanted.rules.yaml)
     }
 
-    /// Checks that the files are as they were written, and returns their states. `programs`: the library and the program.
-    pub(super) fn stamps(&self, wanted: &Wanted, programs: [&str; 2]) -> Result<Stamps, String> {
+    /// Checks that the files are as they were written, and returns their states.
+    pub(super) fn stamps(&self, wanted: &Wanted) -> Result<Stamps, String> {
         let own = self.place.read_at_start();
-        let paths = own.iter().map(PathBuf::as_path).chain(programs.map(Path::new));
-        let stamps = Stamps::of(paths)?;
+        let stamps = Stamps::of(own.iter().map(PathBuf::as_path))?;
         // After the stamps, so that every later change shows.
         self.place.check(&self.config, &wanted.rules.yaml)?;
         Ok(stamps)

@@ -14,9 +14,11 @@ use std::time::Instant;
 use castellan_event::{Answers, Call, Facts, Session, rows};
 use castellan_falco::engine_config::{SourceConfig, source};
 use castellan_files::{Guard, explained, read_guarded, write_private};
+use castellan_policy::EngineSettings;
 use castellan_rows::{Generation, Identity, KEY_BYTES, Nonce, Sender, encode};
 
 use super::place::Place;
+use super::trusted::is_of_root_alone;
 use crate::limits::{EVENTS_BYTES_MAX, EVENTS_TIME, EVENTS_WAITING_MAX};
 use crate::platform::peer_of;
 
@@ -146,7 +148,7 @@ impl Running {
         let sender = Arc::new(sender.map_err(|error| at(&place.socket(), &error))?);
         let socket = place.socket().display().to_string();
         let fragment = source(&SourceConfig {
-            library,
+            library: &for_root(library),
             socket: &socket,
             user: rustix::process::geteuid().as_raw(),
             key: &base16ct::lower::encode_string(&key),
@@ -176,6 +178,15 @@ fn remove(wanted: &WantedEvents) -> Result<(), String> {
 
 fn at(path: &Path, error: &io::Error) -> String {
     format!("`{}`: {}", path.display(), explained(error))
+}
+
+/// Returns the library that the fragment names. A Falco of root loads it, so it is the configured one only if root alone can
+/// write that file. Else it is the one in the place of Falco's plugins.
+fn for_root(configured: &str) -> String {
+    match is_of_root_alone(Path::new(configured)) {
+        true => configured.to_owned(),
+        false => EngineSettings::native().plugin,
+    }
 }
 
 /// Lets in root and the user of the daemon: both can read the log, which holds more.
@@ -250,6 +261,23 @@ mod tests {
         // The daemon may have ended before the change.
         Events::default().want(files(home.path(), None), |line| panic!("{line}"));
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "files stay");
+    }
+
+    /// `castellan engine falco` most often takes a library of the user's.
+    #[test]
+    fn the_fragment_names_no_library_that_a_user_may_write() {
+        let home = tempfile::tempdir().unwrap();
+        let own = home.path().join("libcoding_agent.so");
+        std::fs::write(&own, "").unwrap();
+        let events = Events::default();
+        for (library, named) in [
+            (own.to_str().unwrap(), "/usr/share/falco/plugins/libcoding_agent.so"),
+            ("/usr/libcoding_agent.so", "/usr/libcoding_agent.so"),
+        ] {
+            events.want(files(home.path(), Some(library)), |line| panic!("{line}"));
+            let fragment = std::fs::read_to_string(home.path().join("events/falco.yaml")).unwrap();
+            assert!(fragment.contains(&format!("library_path: \"{named}\"\n")), "{fragment}");
+        }
     }
 
     /// The daemon removes nothing at the other end of a link.

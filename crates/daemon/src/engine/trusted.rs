@@ -8,6 +8,7 @@ use std::path::Path;
 use castellan_files::{Guard, explained};
 
 use super::groups::has_no_users;
+use crate::platform::has_access_list;
 
 /// The groups of a process whose files are checked.
 #[derive(Debug, Clone)]
@@ -54,15 +55,31 @@ fn trusted_for(groups: &Groups, name: &str, path: &str) -> Result<String, String
             continue;
         }
         Guard::User.check(&found).map_err(|error| of(part, &error.to_string()))?;
+        if found.mode() & 0o020 == 0 {
+            continue;
+        }
+        // With such a list, the bits of the group are those of all users in the list.
+        if has_access_list(part) {
+            let why = "it has an access list (ACL) by which others may write it: run `setfacl -b` on it";
+            return Err(of(part, why));
+        }
         let group = found.gid();
         let is_harmless =
             group == groups.effective || found.uid() == 0 && (groups.has_no_users)(group, &groups.all);
-        if found.mode() & 0o020 != 0 && !is_harmless {
+        if !is_harmless {
             let why = format!("the users of group {group} can write it: run `chmod g-w` on it");
             return Err(of(part, &why));
         }
     }
     real.into_os_string().into_string().map_err(|path| of(Path::new(&path), "its path is not UTF-8"))
+}
+
+/// Reports whether only root can write a file, its folder, and all folders above. A missing file is judged by its folder.
+pub(super) fn is_of_root_alone(path: &Path) -> bool {
+    let real = std::fs::canonicalize(path).or_else(|_| std::fs::canonicalize(path.parent().unwrap_or(path)));
+    let is_root =
+        |part: &Path| std::fs::metadata(part).is_ok_and(|of| of.uid() == 0 && of.mode() & 0o022 == 0);
+    real.is_ok_and(|real| real.ancestors().all(is_root))
 }
 
 fn is_of_us(found: &std::fs::Metadata) -> bool {
@@ -118,6 +135,42 @@ mod tests {
         refused("does not exist");
         std::fs::create_dir(&file).unwrap();
         refused("no file");
+    }
+
+    /// A Falco of root loads the library: a user who could write it would be root.
+    #[test]
+    fn a_library_for_root_is_one_that_only_root_can_write() {
+        let (_dir, below, file) = place();
+        let shell = Path::new("/bin/sh");
+        assert!(is_of_root_alone(shell) && is_of_root_alone(&shell.with_file_name("missing")));
+        // Everybody may make files in `/tmp`.
+        for path in [file.as_path(), &below, &below.join("missing"), Path::new("/nonexistent/folder/file")] {
+            assert!(!is_of_root_alone(path), "{}", path.display());
+        }
+    }
+
+    /// An access list for another user shows in the bits of the group only.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_user_in_an_access_list_can_replace_a_file() {
+        const ACCESS_LIST: &str = "system.posix_acl_access";
+        let (_dir, below, file) = place();
+        // The version, then tag, permission and id of the owner, a user, the group, the mask, and others.
+        let entries =
+            [(1u16, 7u16, u32::MAX), (2, 7, 12345), (4, 5, u32::MAX), (16, 7, u32::MAX), (32, 5, u32::MAX)];
+        let mut list = 2u32.to_le_bytes().to_vec();
+        for (tag, may, id) in entries {
+            list.extend([&tag.to_le_bytes()[..], &may.to_le_bytes(), &id.to_le_bytes()].concat());
+        }
+        match rustix::fs::setxattr(&below, ACCESS_LIST, &list, rustix::fs::XattrFlags::empty()) {
+            Err(rustix::io::Errno::NOTSUP) => return,
+            set => set.unwrap(),
+        }
+        let why = trusted("the program", file.to_str().unwrap()).unwrap_err();
+        assert!(why.contains("access list"), "{why}");
+        rustix::fs::removexattr(&below, ACCESS_LIST).unwrap();
+        set_mode(&below, 0o755);
+        assert!(trusted("the program", file.to_str().unwrap()).is_ok());
     }
 
     /// Debian's users have a group each; files of their own are often writable by it. `/usr/local/bin` is writable by

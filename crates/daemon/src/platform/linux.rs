@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use castellan_files::{Links, at_most, of_system};
+use rustix::fs::getxattr;
+use rustix::io::Errno;
 use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_peercred, socket_type};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socket_with};
 use rustix::process::{
@@ -211,6 +213,15 @@ pub(crate) fn start_clock() -> (u64, u64) {
 /// Keeps other processes of this user from reading this process's memory and from attaching to it.
 pub(crate) fn close_memory() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+/// Reports whether a file or folder may have an access list beside its mode.
+pub(crate) fn has_access_list(path: &Path) -> bool {
+    let mut nothing: [u8; 0] = [];
+    match getxattr(path, "system.posix_acl_access", &mut nothing) {
+        Err(Errno::NODATA | Errno::NOTSUP) => false,
+        Ok(_) | Err(_) => true,
+    }
 }
 
 /// Lets the kernel kill this process, and the program that it becomes, when the thread that started it ends.

@@ -17,6 +17,7 @@ impl PolicyState {
     /// Puts changed files of the organisation in force. Unusable files change only the status.
     pub(crate) fn reload_organisation(&self, judge: &Judge) {
         let _changing = self.changing();
+        *self.organisation_due.lock().unwrap_or_else(PoisonError::into_inner) = None;
         // With nothing in force, only a waiting first set needs an update. `castellan apply` reads the files itself.
         let Some(set) = self.in_force().set.clone() else { return self.put_first(judge) };
         let put = || -> Result<(), NotPut> {

@@ -2,6 +2,7 @@
 //! that stays. The Falco is scripted.
 
 mod around;
+mod checked;
 mod events;
 mod hostile;
 mod switched;

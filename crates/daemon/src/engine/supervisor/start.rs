@@ -26,16 +26,16 @@ pub(super) struct Running {
     pub(super) stamps: Stamps,
     /// It keeps the port for alerts until the process has ended. Another process at the port would get the alerts, which
     /// have the inputs of calls and the secret path.
-    pub(super) _listening: Arc<RemoteEngine>,
+    pub(super) listening: Arc<RemoteEngine>,
 }
 
 impl Running {
     /// Ends Falco, unless it has ended already. Then ends its channel.
     pub(super) fn end(self, seen: Seen) -> End {
-        let Running { channel, mut process, last, stamps: _, _listening } = self;
+        let Running { channel, mut process, last, stamps: _, listening } = self;
         // Before the process is waited for.
         drop(channel);
-        match seen {
+        let end = match seen {
             Seen::Unwanted => {
                 process.stop();
                 End::Unwanted
@@ -48,7 +48,9 @@ impl Running {
                 process.stop();
                 End::Failed(why)
             }
-        }
+        };
+        drop(listening);
+        end
     }
 }
 
@@ -65,7 +67,7 @@ impl Round {
         let log = LogFile::begin(channel.place.log());
         // A later change has another time, also on a clock with coarse steps.
         std::thread::sleep(ENGINE_LOOK);
-        let stamps = channel.stamps(&self.wanted, [&library, &found.program])?;
+        let stamps = channel.stamps(&self.wanted)?;
         let config = channel.place.config();
         // A process that connects waits until it is known.
         let mut only = channel.only.lock();
@@ -73,7 +75,7 @@ impl Round {
         *only = process(child.id());
         drop(only);
         let last = LastLine::default();
-        let running = Running { channel, process: child, last: last.clone(), stamps, _listening: remote };
+        let running = Running { channel, process: child, last: last.clone(), stamps, listening: remote };
         self.set(|inner| inner.pid = running.process.id());
         let copying = move || copy(output, log, &last);
         let copying = std::thread::Builder::new().name("falco output".to_owned()).spawn(copying);
