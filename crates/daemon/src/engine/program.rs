@@ -6,6 +6,7 @@ use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use castellan_files::explained;
@@ -174,28 +175,38 @@ pub(super) struct Ran {
 
 /// Runs `falco` until it ends. The error says why it did not end.
 pub(super) fn run(falco: &str, arguments: &[&OsStr], limit: Limit<'_>) -> Result<Ran, String> {
+    let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+    let (process, output) = Process::start(falco, arguments)?;
+    finish(process, output, limit).map_err(|why| format!("`{falco} {}` {why}", words.join(" ")))
+}
+
+/// Waits for the end of a process and of its output. The error says why there is none.
+fn finish(mut process: Process, output: PipeReader, limit: Limit<'_>) -> Result<Ran, String> {
     let begin = Instant::now();
-    let (mut process, output) = Process::start(falco, arguments)?;
+    let (send, read) = channel();
     let reading = std::thread::Builder::new().name("falco output".to_owned()).spawn(move || {
         let mut bytes = Vec::new();
         let mut output = output.take(ENGINE_OUTPUT_BYTES_MAX);
         // The bytes so far are the output.
         let _ = output.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
+        // Nobody waits for it any more.
+        let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
     });
-    let reading = reading.map_err(|error| format!("no thread for Falco's output: {error}"))?;
+    reading.map_err(|error| format!("has no thread for its output: {error}"))?;
     let Ended { is_success, status } = loop {
         if let Some(ended) = process.ended() {
             break ended;
         }
         if limit.is_reached() {
-            let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
             let seconds = limit.until.saturating_duration_since(begin).as_secs_f32();
-            return Err(format!("`{falco} {}` did not end within {seconds:.0} s", words.join(" ")));
+            return Err(format!("did not end within {seconds:.0} s"));
         }
         std::thread::sleep(ENGINE_LOOK);
     };
-    Ok(Ran { is_success, status, output: reading.join().unwrap_or_default() })
+    // A process that it has started, and that left its group, may hold the output open.
+    let output = read.recv_timeout(ENGINE_STOP_TIME);
+    let output = output.map_err(|_| "has ended, but another process holds its output open".to_owned())?;
+    Ok(Ran { is_success, status, output })
 }
 
 /// A Falco that castellan can work with.
@@ -245,6 +256,25 @@ mod tests {
         ] {
             assert_eq!(check_language(&of(has), needs).is_ok(), is_good, "{has:?} {needs:?}");
         }
+    }
+
+    /// Such a process would hold up each later change of the rules.
+    #[test]
+    fn a_process_that_holds_the_output_open_holds_up_nothing() {
+        let (output, input) = io::pipe().unwrap();
+        // It waits until this test has ended, and is in no group of this one.
+        let text = "exec 3<&0; setsid sh -c 'echo up > $0; read line <&3' $0 & until test -s $0; do :; done";
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", text]).arg(dir.path().join("up"));
+        command.stdin(Stdio::piped()).stdout(input).process_group(0);
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let _held = child.stdin.take();
+        let begin = Instant::now();
+        let why = finish(Process::of(child), output, Limit::of(Duration::from_secs(60))).unwrap_err();
+        assert!(why.contains("holds its output open"), "{why}");
+        assert!(begin.elapsed() < Duration::from_secs(30), "it has waited");
     }
 
     #[test]
