@@ -59,7 +59,7 @@ pub(crate) struct Wanted {
     pub(crate) refusal: Option<&'static str>,
 }
 
-/// The state of the engine. One for each daemon.
+/// The state of the engine. Each daemon has its own.
 #[derive(Debug, Default)]
 pub(crate) struct Engine {
     inner: Mutex<Inner>,
@@ -143,7 +143,7 @@ impl Engine {
         self.events.want(wanted, |line| self.lines.record(line));
     }
 
-    /// Copies a judged call for a Falco of the user's own. It waits for nobody.
+    /// Copies a judged call for a Falco of the user's own, and returns at once.
     pub(crate) fn copy(&self, call: &Call, facts: &Facts, session: &Session, answers: &Answers) {
         self.events.copy(call, facts, session, answers);
     }

@@ -32,6 +32,10 @@ pub(crate) const ENGINE_VALIDATION_TIME: Duration = Duration::from_secs(20);
 /// Changes of the files during one request while Falco loads them. A person edits no files so fast.
 pub(crate) const ENGINE_CHECKS_MAX: usize = 3;
 
+/// Requests that wait until Falco has loaded the rules of another change. With that one, they are less than half of
+/// [`CONTROL_REQUESTS_MAX`].
+pub(crate) const ENGINE_CHECKS_WAITING_MAX: usize = 2;
+
 /// Lines about Falco that wait for the record at a start of the daemon: one for each cause, with room.
 pub(crate) const ENGINE_LINES_MAX: usize = 16;
 

@@ -10,10 +10,13 @@ use super::Wanted;
 use super::check::check;
 use super::program::Limit;
 use super::tester::left;
-use crate::limits::ENGINE_VALIDATION_TIME;
+use crate::limits::{ENGINE_CHECKS_WAITING_MAX, ENGINE_VALIDATION_TIME};
 
 /// Has Falco load rules. The error names each rejected rule, or the reason why Falco could not be asked.
 pub(crate) type Load = fn(&Wanted, Limit<'_>) -> Result<(), String>;
+
+/// The reason why a change is not checked now.
+const BUSY: &str = "Falco still loads the rules of another change: try again";
 
 /// The checks of a daemon.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub(super) struct Checks {
 #[derive(Debug, Default)]
 struct State {
     is_busy: bool,
+    /// Requests that wait for the check of another change.
+    waiting: usize,
     /// The rules that Falco has loaded last.
     passed: Option<Wanted>,
     /// The check on a thread of its own.
@@ -62,17 +67,27 @@ impl Checks {
         self.lock().passed.as_ref() == Some(wanted)
     }
 
-    /// Has Falco load rules. The error is the reason why they cannot come into force.
+    /// Has Falco load rules. The error is the reason why they cannot come into force. Few requests wait for the check of
+    /// another change: a program that makes changes again and again must leave room for a person's requests.
     pub(super) fn check(&self, wanted: &Wanted) -> Result<(), String> {
         let until = Instant::now() + ENGINE_VALIDATION_TIME;
         let mut state = self.lock();
-        while state.is_busy {
-            let left = left(until);
-            if left.is_zero() {
-                return Err("Falco still loads the rules of another change: try again".to_owned());
-            }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        if state.is_busy && state.waiting >= ENGINE_CHECKS_WAITING_MAX {
+            return Err(BUSY.to_owned());
         }
+        state.waiting += 1;
+        while state.is_busy && !left(until).is_zero() {
+            state = self.wait(state, left(until));
+        }
+        state.waiting -= 1;
+        if state.is_busy {
+            return Err(BUSY.to_owned());
+        }
+        self.ask(state, wanted, until)
+    }
+
+    /// Has Falco load rules until a time.
+    fn ask(&self, mut state: MutexGuard<'_, State>, wanted: &Wanted, until: Instant) -> Result<(), String> {
         state.is_busy = true;
         drop(state);
         let limit = Limit { until, is_over: Some(&self.is_over) };
@@ -86,6 +101,15 @@ impl Checks {
         drop(state);
         self.changed.notify_all();
         loaded
+    }
+
+    /// As [`Checks::check`], after all checks of before, however long they take.
+    fn check_patiently(&self, wanted: &Wanted) -> Result<(), String> {
+        let mut state = self.lock();
+        while state.is_busy {
+            state = self.wait(state, ENGINE_VALIDATION_TIME);
+        }
+        self.ask(state, wanted, Instant::now() + ENGINE_VALIDATION_TIME)
     }
 
     /// As [`Checks::check`], on a thread of its own. Returns the result once. `None`: it runs, or that of other rules does.
@@ -102,7 +126,7 @@ impl Checks {
         }
         let (checks, of) = (Arc::clone(self), wanted.clone());
         let run = move || {
-            let outcome = checks.check(&of);
+            let outcome = checks.check_patiently(&of);
             checks.lock().aside = Some(Aside { of, outcome: Some(outcome) });
         };
         if let Err(error) = std::thread::Builder::new().name("falco check".to_owned()).spawn(run) {
@@ -119,9 +143,12 @@ impl Checks {
         let until = Instant::now() + at_most;
         let mut state = self.lock();
         while state.is_busy && !left(until).is_zero() {
-            let left = left(until);
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.wait(state, left(until));
         }
+    }
+
+    fn wait<'c>(&self, state: MutexGuard<'c, State>, at_most: Duration) -> MutexGuard<'c, State> {
+        self.changed.wait_timeout(state, at_most).unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

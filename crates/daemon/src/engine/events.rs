@@ -1,13 +1,13 @@
 //! [`Events`]: copies of judged calls for a Falco of the user's own, which has castellan's plugin as one more source. It
 //! decides nothing: a copy is made after the decision, and one that cannot be sent is lost.
 
+mod queue;
+
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 
@@ -17,9 +17,10 @@ use castellan_files::{Guard, explained, read_guarded, write_private};
 use castellan_policy::EngineSettings;
 use castellan_rows::{Generation, Identity, KEY_BYTES, Nonce, Sender, encode};
 
+use self::queue::{Queue, queue};
 use super::place::Place;
 use super::trusted::is_of_root_alone;
-use crate::limits::{EVENTS_BYTES_MAX, EVENTS_TIME, EVENTS_WAITING_MAX};
+use crate::limits::EVENTS_TIME;
 use crate::platform::peer_of;
 
 /// No rules of castellan judge a copy.
@@ -47,47 +48,6 @@ struct Running {
     wanted: WantedEvents,
     sender: Arc<Sender>,
     queue: Queue,
-}
-
-/// Copies that wait, with their bytes.
-#[derive(Debug, Clone)]
-struct Queue {
-    to: SyncSender<Vec<u8>>,
-    bytes: Arc<AtomicUsize>,
-}
-
-/// The other end of the queue.
-#[derive(Debug)]
-struct Copies {
-    from: Receiver<Vec<u8>>,
-    bytes: Arc<AtomicUsize>,
-}
-
-fn queue() -> (Queue, Copies) {
-    let (to, from) = sync_channel(EVENTS_WAITING_MAX);
-    let bytes = Arc::new(AtomicUsize::new(0));
-    (Queue { to, bytes: Arc::clone(&bytes) }, Copies { from, bytes })
-}
-
-impl Queue {
-    /// Adds a copy. A Falco that does not keep up loses it.
-    fn add(&self, copy: Vec<u8>) {
-        let size = copy.len();
-        let before = self.bytes.fetch_add(size, Ordering::SeqCst);
-        if before.saturating_add(size) > EVENTS_BYTES_MAX || self.to.try_send(copy).is_err() {
-            self.bytes.fetch_sub(size, Ordering::SeqCst);
-        }
-    }
-}
-
-impl Copies {
-    /// Sends copies until nobody makes them.
-    fn send(self, to: impl Fn(&[u8])) {
-        for copy in self.from {
-            to(&copy);
-            self.bytes.fetch_sub(copy.len(), Ordering::SeqCst);
-        }
-    }
 }
 
 impl Events {
@@ -291,25 +251,5 @@ mod tests {
         let recorded = std::cell::Cell::new(false);
         Events::default().want(files(home.path(), None), |_| recorded.set(true));
         assert!(recorded.get() && elsewhere.join("falco.yaml").exists());
-    }
-
-    /// A Falco that reads nothing costs no more memory than this.
-    #[test]
-    fn the_queue_has_a_limit_of_copies_and_of_bytes() {
-        let of = |size: usize, times: usize| {
-            let (queue, copies) = queue();
-            for _ in 0..times {
-                queue.add(vec![0; size]);
-            }
-            drop(queue.to);
-            let (waiting, sent) = (queue.bytes.load(Ordering::SeqCst), std::cell::Cell::new(0));
-            copies.send(|copy| sent.set(sent.get() + copy.len()));
-            assert_eq!((sent.get(), queue.bytes.load(Ordering::SeqCst)), (waiting, 0));
-            waiting
-        };
-        assert_eq!(of(1, 1_000), EVENTS_WAITING_MAX);
-        assert_eq!(of(EVENTS_BYTES_MAX / 4 + 1, 10), 3 * (EVENTS_BYTES_MAX / 4 + 1));
-        assert_eq!(of(EVENTS_BYTES_MAX, 2), EVENTS_BYTES_MAX);
-        assert_eq!(of(EVENTS_BYTES_MAX + 1, 2), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! One start of Falco, and its end. It must not know the reason for the end.
+//! A start of Falco, and its end. It must not know the reason for the end.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
