@@ -51,6 +51,13 @@ struct Round {
     refused: Arc<Refused>,
 }
 
+/// The result of the look after a Falco.
+enum Seen {
+    Unwanted,
+    Ended,
+    Failed(String),
+}
+
 /// The reason why a Falco has ended.
 enum End {
     /// The round is over.

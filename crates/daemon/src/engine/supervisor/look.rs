@@ -5,18 +5,11 @@ use std::time::Instant;
 
 use castellan_engine::{EngineError, RemoteEngine};
 
-use super::Round;
 use super::start::{Running, said};
+use super::{Round, Seen};
 use crate::control::EngineState;
 use crate::engine::now;
 use crate::limits::{ENGINE_LATE_MAX, ENGINE_LOOK, ENGINE_READY_TIME, ENGINE_START_TIME};
-
-/// The result of the look after a Falco.
-pub(super) enum Seen {
-    Unwanted,
-    Ended,
-    Failed(String),
-}
 
 impl Round {
     /// Looks after a Falco until it ends, fails, hangs or is not wanted any more.

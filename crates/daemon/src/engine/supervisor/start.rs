@@ -6,8 +6,7 @@ use std::sync::Arc;
 use castellan_engine::RemoteEngine;
 use castellan_rows::SenderEvent;
 
-use super::look::Seen;
-use super::{End, Round};
+use super::{End, Round, Seen};
 use crate::engine::channel::{Channel, process};
 use crate::engine::heard::heard;
 use crate::engine::output::{LastLine, LogFile, copy};

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 
 use castellan_engine::RemoteEngine;
 
-use super::look::{CLOSED, Seen};
+use super::look::CLOSED;
 use super::*;
 use crate::engine::channel::{Channel, process};
 use crate::engine::output::LastLine;
