@@ -1,13 +1,16 @@
-//! A scripted Falco: a program that a daemon starts as `falco`. It speaks the plugin's end of the channel, tests the
-//! exported rules by castellan's rule language, and posts alerts. Its folder has a file with the way in which it fails.
+//! A program that a daemon starts as `falco`, made of the parts of [`castellan_scripted_falco`]. It speaks the plugin's end of
+//! the channel by itself, and fails as a whole: its folder has a file with the way in which it does. Single alerts that are
+//! lost or forged are the work of `crates/engine/tests`, and the real plugin that of `plugins/falco/examples/stand_in`.
 
-mod alerts;
-mod config;
 mod play;
 
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use castellan_rows::{Generation, Identity, Receiver};
+use castellan_rules::Options;
+use castellan_scripted_falco::{Config, load};
 use serde_json::json;
 
 pub use self::play::Play;
@@ -21,13 +24,27 @@ const VERSION: &str = "0.43.1";
 /// configuration.
 pub fn install(home: &Home, config: &str) -> Result<()> {
     install_beside(home)?;
-    let engine = format!(
-        "[engine]\nkind = \"falco\"\nfalco = {}\nplugin = {}\n",
-        json!(program(home)),
-        json!(plugin(home))
-    );
-    let file = home.castellan().join("config/config.toml");
-    home.write(&file, &format!("{config}\n[containment]\nmode = \"off\"\n{engine}"))
+    configure(home, config, &program(home), &plugin(home))
+}
+
+/// Puts the Falco that `CASTELLAN_TEST_FALCO` names, with the plugin that `CASTELLAN_TEST_FALCO_PLUGIN` names, into a home's
+/// configuration. Without the variables it is a scripted one.
+pub fn install_named(home: &Home, config: &str) -> Result<()> {
+    match std::env::var_os("CASTELLAN_TEST_FALCO") {
+        None => install(home, config),
+        Some(program) => {
+            let plugin = std::env::var_os("CASTELLAN_TEST_FALCO_PLUGIN").context("it has no plugin")?;
+            configure(home, config, Path::new(&program), Path::new(&plugin))
+        }
+    }
+}
+
+/// Makes Falco the engine. Containment is off where the configuration does not name it.
+fn configure(home: &Home, config: &str, program: &Path, plugin: &Path) -> Result<()> {
+    let containment = if config.contains("containment") { "" } else { "[containment]\nmode = \"off\"\n" };
+    let engine =
+        format!("[engine]\nkind = \"falco\"\nfalco = {}\nplugin = {}\n", json!(program), json!(plugin));
+    home.write(&home.castellan().join("config/config.toml"), &format!("{config}\n{containment}{engine}"))
 }
 
 /// Puts a scripted Falco and a file in the place of its plugin into a home.
@@ -39,11 +56,20 @@ pub fn install_beside(home: &Home) -> Result<()> {
 
 /// Connects as Falco does, with all that its configuration holds. The inner error is the refusal.
 pub fn connect(config: &Path) -> Result<std::result::Result<(), String>> {
-    let mut receiver = config::Config::read(config)?.receiver(None);
+    let mut receiver = receiver(&Config::read(config)?, None);
     Ok(match receiver.receive(std::time::Duration::from_millis(500)) {
         Ok(_) if receiver.is_connected() => Ok(()),
         Ok(_) => Err("not connected".to_owned()),
         Err(error) => Err(error.to_string()),
+    })
+}
+
+/// Returns the plugin's end of the channel, with the rules of the configuration or those of another generation.
+fn receiver(config: &Config, other: Option<Generation>) -> Receiver {
+    let generation = other.unwrap_or(config.identity.generation);
+    let identity = Identity { generation, ..config.identity };
+    Receiver::new(config.socket.clone(), identity, config.user, |stream: &UnixStream| {
+        Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
     })
 }
 
@@ -92,10 +118,10 @@ fn print_version(folder: &Path) -> Result<u8> {
 
 /// Loads rules as `falco --validate` does.
 fn validate(folder: &Path, config: &Path, rules: &Path) -> Result<u8> {
-    let config = config::Config::read(config)?;
+    let config = Config::read(config)?;
     anyhow::ensure!(config.rules == rules, "the configuration names other rules");
     let text = std::fs::read_to_string(rules)?;
-    let loads = config::load(&text).is_ok();
+    let loads = load(&[&text], Options::default()).is_ok();
     let rejected = if let Play::Rejects(rule) = current(folder)? { Some(rule) } else { None };
     let rejected = rejected.filter(|rule| text.contains(&format!("- rule: {}", json!(rule))));
     let errors: Vec<_> = rejected

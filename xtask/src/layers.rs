@@ -58,6 +58,7 @@ const OUTSIDE: &[&str] = &[
     "castellan-oracle",
     "castellan-ordinary",
     "castellan-same",
+    "castellan-scripted-falco",
 ];
 
 /// The crates of the hook. They link nothing else, so that the hook starts fast and can be read completely.

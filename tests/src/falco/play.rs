@@ -1,17 +1,17 @@
 //! [`Play`]: the ways in which the scripted Falco behaves, and what it does with a call.
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use castellan_event::{Row as _, Value, field_index};
-use castellan_rows::{CallRows, Event, Generation, Nonce, PlainRow, ROLL_CALL, Seen};
-use castellan_rules::RuleSet;
+use anyhow::{Context, Result, ensure};
+use castellan_rows::{CallRows, Generation};
+use castellan_rules::{Loaded, Options, Selected, Selection};
+use castellan_scripted_falco::{Config, Poster, alerts_on, load};
+use serde_json::json;
 
-use super::alerts::{Poster, alert};
-use super::config::{Config, load};
+use super::receiver;
 
 /// The file beside the program.
 pub(super) const PLAY_FILE: &str = "falco-play.json";
@@ -25,7 +25,7 @@ pub enum Play {
     HasVersion(String),
     /// It does not end when it is asked for its version.
     HangsAtVersion,
-    /// It rejects the rule of this name when it only loads rules.
+    /// It rejects the rule of this name: when it only loads rules, and at its start.
     Rejects(String),
     /// It ends at once.
     CrashesAtStart,
@@ -47,6 +47,8 @@ pub enum Play {
     Stays,
     /// It reads its files again and its plugin connects again, as at SIGHUP.
     ReadsAgain,
+    /// It reports each row of a call as one that no rule matches.
+    FindsNothing,
 }
 
 impl Play {
@@ -63,6 +65,7 @@ impl Play {
         ("loads plugin twice", Play::LoadsPluginTwice),
         ("stays", Play::Stays),
         ("reads again", Play::ReadsAgain),
+        ("finds nothing", Play::FindsNothing),
     ];
 
     /// Returns the words of the file.
@@ -111,6 +114,10 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
         eprintln!("Error: the scripted Falco crashes at its start");
         return Ok(1);
     }
+    if let Play::Rejects(rule) = &play {
+        eprintln!("Error: the scripted Falco rejects the rule `{rule}`");
+        return Ok(1);
+    }
     if play == Play::HasNoPlugin {
         hang();
     }
@@ -124,25 +131,25 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
         let _child = std::process::Command::new("sh").args(words).arg(folder).spawn()?;
     }
     let other = (play == Play::HasOtherRules).then_some(Generation([7; 32]));
-    let mut rules = load(&std::fs::read_to_string(&config.rules)?)?;
+    let mut rules = rules_of(&config, &play)?;
     let mut has_read_again = play == Play::ReadsAgain;
-    let mut receiver = config.receiver(other);
-    let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
-    let mut second = (play == Play::LoadsPluginTwice).then(|| config.receiver(None));
+    let mut plugin = receiver(&config, other);
+    let mut poster = Poster::new(config.alerts);
+    let mut second = (play == Play::LoadsPluginTwice).then(|| receiver(&config, None));
     let mut told = String::new();
     loop {
         // The daemon lets in one connection, and a second one gets no call. It tries after the first has connected.
-        let second = second.as_mut().filter(|_| receiver.is_connected());
+        let second = second.as_mut().filter(|_| plugin.is_connected());
         if let Some(Ok(Some(_))) = second.map(|second| second.receive(Duration::from_millis(50))) {
             anyhow::bail!("the second connection got a call, too");
         }
         if !has_read_again && current(folder)? == Play::ReadsAgain {
             has_read_again = true;
-            rules = load(&std::fs::read_to_string(&config.rules)?)?;
-            receiver = config.receiver(None);
+            rules = rules_of(&config, &play)?;
+            plugin = receiver(&config, None);
         }
-        match receiver.receive(Duration::from_millis(50)) {
-            Ok(Some(call)) => judge(folder, &rules, call, &mut poster)?,
+        match plugin.receive(Duration::from_millis(50)) {
+            Ok(Some(call)) => judge(folder, &rules, call, &config, &mut poster)?,
             Ok(None) => {}
             Err(error) => {
                 let error = error.to_string();
@@ -156,42 +163,44 @@ pub(super) fn serve(folder: &Path, config: &Path) -> Result<u8> {
     }
 }
 
-fn judge(folder: &Path, rules: &RuleSet, mut call: CallRows, poster: &mut Poster) -> Result<()> {
+/// Loads the exported rules.
+fn rules_of(config: &Config, play: &Play) -> Result<Loaded> {
+    let text = std::fs::read_to_string(&config.rules)?;
+    let loaded = load(&[&text], Options::default())?;
+    if *play != Play::LeavesOutRule {
+        return Ok(loaded);
+    }
+    let second = loaded.rules.rules().get(1).context("too few rules")?.name.clone();
+    let disabled = Selection { enable: false, of: Selected::Rule(second) };
+    Ok(load(&[&text], Options { selection: vec![disabled], ..Options::default() })?)
+}
+
+fn judge(
+    folder: &Path,
+    rules: &Loaded,
+    mut call: CallRows,
+    config: &Config,
+    poster: &mut Poster,
+) -> Result<()> {
     let play = current(folder)?;
     while let Some(event) = call.next_event()? {
-        let event = Event::read(&event)?;
-        let nonce = String::from_utf8(event.nonce().to_vec())?.replace('\0', "");
-        let row = PlainRow(event);
-        let level = row.value(field_index("row.level").context("no levels")?, None);
-        let is_roll_call = level == Value::Text(ROLL_CALL.as_bytes().into());
+        let alerts = alerts_on(&rules.rules, &event)?;
+        let is_roll_call = alerts.iter().any(|alert| alert.is_on_roll_call);
         if play == Play::CrashesAtCall && !is_roll_call {
             std::process::exit(139);
         }
         if play == Play::Hangs && !is_roll_call {
             continue;
         }
-        let hits = rules.evaluate(&row);
-        let mut seen = Seen { nonce: Nonce::parse(&nonce).context("no nonce")?, rules: Vec::new() };
-        for (at, rule) in rules.rules().iter().enumerate() {
-            let hit = hits.iter().find(|hit| hit.rule == at);
-            let is_left_out = play == Play::LeavesOutRule && at == 1;
-            let is_tested = rule.enabled && !is_left_out && (is_roll_call || hit.is_some());
-            let number = number(&rule.condition);
-            seen.rules.extend(number.filter(|_| is_tested));
-            if let Some(hit) = hit {
-                // The last rule has no number: it reports the row.
-                poster.post(&alert(rule, &hit.message, &nonce, number.is_none().then_some(&seen)))?;
-            }
+        for alert in alerts {
+            let body = match play == Play::FindsNothing && !is_roll_call {
+                true if alert.is_seen => json!({ "output_fields": { "row.seen": format!("{}:", alert.nonce) } }).to_string(),
+                true => continue,
+                false => alert.body,
+            };
+            let status = poster.post(&config.path, &config.agent, &body);
+            ensure!(status == 200, "the listener refused the alert: {status}");
         }
     }
     Ok(())
 }
-
-/// The number that a rule reports.
-fn number(condition: &str) -> Option<u64> {
-    let (_, rest) = condition.split_once("row.match[")?;
-    rest.split_once(']')?.0.parse().ok()
-}
-
-/// The address for alerts, of the configuration.
-pub(super) type Address = SocketAddr;

@@ -3,7 +3,6 @@
 
 mod configured;
 mod falco;
-mod http;
 mod late;
 mod one_call;
 mod unreliable;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use castellan_engine::EngineError;
 use castellan_rows::{ALERT_BYTES_MAX, SendError};
 use castellan_rules::Options;
+use castellan_scripted_falco::{Alert, Poster};
 
-use crate::falco::{Alert, Falco, Script, honest};
-use crate::http::Poster;
+use crate::falco::{Falco, Script, honest};
 use crate::world::{Castellan, LONG, Made, Rules, rows, rows_of};
 
 const SHORT: Duration = Duration::from_millis(300);

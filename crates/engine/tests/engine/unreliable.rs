@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use castellan_engine::EngineError;
+use castellan_scripted_falco::{Alert, Poster};
 
-use crate::falco::{Alert, Falco, Over};
-use crate::http::Poster;
+use crate::falco::{Falco, Over};
 use crate::world::{Castellan, LONG, Rules, rows_of};
 
 const CALLS: usize = 10_000;

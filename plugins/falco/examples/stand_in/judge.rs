@@ -6,61 +6,35 @@ use std::ffi::CString;
 use std::process::ExitCode;
 
 use castellan_event::{FieldDef, Row, Value};
-use castellan_rows::{EngineField, ROLL_CALL, plain_fields};
-use castellan_rules::{Loaded, Rule};
+use castellan_rows::{EngineField, plain_fields};
+use castellan_rules::Loaded;
+use castellan_scripted_falco::{Config, Poster, Reports, alerts};
 use falco_plugin_runner::{CapturingPluginRunner, Event, ExtractedField, PluginRunner, ScapStatus};
-use serde_json::{Map, Value as Json, json};
 
-use crate::alerts::Poster;
-use crate::config::Config;
 use crate::library;
 
 /// Judges events until the end of the process.
 pub(crate) fn serve(config: &Config, loaded: &Loaded) -> Result<ExitCode, Box<dyn Error>> {
     let mut runner = PluginRunner::new();
-    runner.register_plugin(library::load(&config.library)?, &CString::new(config.plugin.as_str())?)?;
+    runner.register_plugin(library::load(&config.library)?, &CString::new(config.init_config())?)?;
     let host = RefCell::new(runner.start_capture()?);
     let fields = plain_fields();
-    let mut poster = Poster::new(config.alerts, &config.path, &config.agent);
+    let mut poster = Poster::new(config.alerts);
     loop {
         let next = host.borrow_mut().next_event();
         match next {
             Ok(event) => {
-                judge(&EventRow { host: &host, event: &event, fields: &fields }, loaded, &mut poster)?
+                for alert in alerts(&loaded.rules, &EventRow { host: &host, event: &event, fields: &fields }) {
+                    let status = poster.post(&config.path, &config.agent, &alert.body);
+                    if status != 200 {
+                        return Err(format!("the listener refused an alert: {status}").into());
+                    }
+                }
             }
             Err(error) if error.downcast_ref::<ScapStatus>() == Some(&ScapStatus::Timeout) => {}
             Err(error) => return Err(error.into()),
         }
     }
-}
-
-fn judge(row: &EventRow<'_>, loaded: &Loaded, poster: &mut Poster) -> Result<(), Box<dyn Error>> {
-    let is_roll_call = row.extract("row.level") == Value::Text(ROLL_CALL.as_bytes().into());
-    let hits = loaded.rules.evaluate(row);
-    for (at, rule) in loaded.rules.rules().iter().enumerate() {
-        let hit = hits.iter().find(|hit| hit.rule == at);
-        if let Some(report) = report(rule).filter(|_| rule.enabled && (is_roll_call || hit.is_some())) {
-            row.extract(report);
-        }
-        let Some(hit) = hit else { continue };
-        let names = rule.output_fields.iter().map(|field| row.name(*field));
-        let own = names.filter(|name| *name == EngineField::Seen.name());
-        let own = own.chain(std::iter::once(EngineField::Nonce.name()));
-        let output: Map<String, Json> = own.map(|name| (name.to_owned(), row.text(name))).collect();
-        let alert = json!({
-            "output": hit.message, "output_fields": output, "priority": rule.priority.as_str(), "rule": rule.name,
-            "source": "coding_agent", "tags": &*rule.tags,
-        });
-        poster.post(&alert.to_string())?;
-    }
-    Ok(())
-}
-
-/// Returns the field by which a rule reports its number, with its argument.
-fn report(rule: &Rule) -> Option<&str> {
-    let (before, rest) = rule.condition.split_once("row.match[")?;
-    let end = before.len() + "row.match[".len() + rest.find(']')? + 1;
-    rule.condition.get(before.len()..end)
 }
 
 /// An event whose values come through the plugin.
@@ -82,18 +56,16 @@ impl EventRow<'_> {
             Some(Err(_)) | None => Value::Absent,
         }
     }
+}
 
-    /// The value of a text as an alert has it.
-    fn text(&self, name: &str) -> Json {
-        match self.extract(name) {
-            Value::Text(text) => String::from_utf8_lossy(&text).into(),
-            Value::Absent
-            | Value::U64(_)
-            | Value::Bool(_)
-            | Value::Ip(_)
-            | Value::Net(_)
-            | Value::List(_) => Json::Null,
-        }
+impl Reports for EventRow<'_> {
+    fn note(&self, number: u64) {
+        self.extract(&format!("{}[{number}]", EngineField::Match.name()));
+    }
+
+    fn report(&self) -> Option<String> {
+        let Value::Text(text) = self.extract(EngineField::Seen.name()) else { return None };
+        Some(String::from_utf8_lossy(&text).into_owned())
     }
 }
 

@@ -1,13 +1,11 @@
-//! A program in Falco's place: `stand_in -c FALCO_YAML`. It loads the real plugin through its C interface and takes the
-//! plugin's events, and it posts alerts as `http_output` does. It tests the rules by castellan's own engine, on values that the
-//! plugin extracts. So it shows plugin, channel and alerts at work where no Falco is installed, and shows nothing about
+//! A program in Falco's place, made of the parts of `castellan_scripted_falco`: `stand_in -c FALCO_YAML`. Unlike the other
+//! scripted Falcos it loads the real plugin through its C interface, and takes events, values and reports from it. It never
+//! fails on purpose. So it shows plugin, channel and alerts at work where no Falco is installed, and shows nothing about
 //! Falco's own reading of a rule.
 //!
 //! It understands the configuration that castellan writes, and the arguments with which castellan calls Falco.
 #![expect(unsafe_code, reason = "a library is loaded")]
 
-mod alerts;
-mod config;
 mod judge;
 #[path = "../../tests/plugin/library.rs"]
 mod library;
@@ -16,11 +14,9 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-use castellan_rows::plain_fields;
-use castellan_rules::{Loaded, Options, Severity, Source};
+use castellan_rules::{Loaded, Options};
+use castellan_scripted_falco::Config;
 use serde_json::json;
-
-use config::Config;
 
 /// The version whose rule language castellan's engine has.
 const VERSION: &str = "\
@@ -64,12 +60,6 @@ fn run(words: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-fn load(rules: &Path) -> Result<Loaded, Box<dyn Error>> {
-    let source = Source { name: rules.display().to_string(), text: std::fs::read_to_string(rules)? };
-    let options = Options { lints: false, ..Options::default() };
-    let loaded = castellan_rules::load(&[source], &plain_fields(), &options);
-    match loaded.problems.iter().find(|problem| problem.severity == Severity::Error) {
-        Some(problem) => Err(format!("the rules do not load: {problem:?}").into()),
-        None => Ok(loaded),
-    }
+fn load(rules: &Path) -> std::io::Result<Loaded> {
+    castellan_scripted_falco::load(&[&std::fs::read_to_string(rules)?], Options::default())
 }
