@@ -14,7 +14,7 @@ use crate::check::{Check, Outcome};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::guard::Guard;
-pub(crate) use home::waiting;
+pub(crate) use home::{waiting, without_falco};
 pub(crate) use level::GuardLevel;
 
 /// The answer to the question whether castellan protects.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
-use castellan_daemon::{ControlClient, EngineState, EngineStatus, KeyEdit};
+use castellan_daemon::{ControlClient, EngineState, EngineStatus, KeyEdit, StatusReport};
 use castellan_policy::{EngineKind, EngineSettings};
 use serde_json::{Value as Json, json};
 
@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::{ENGINE_LOOK, ENGINE_START_TIME};
 use crate::output::{self, WARNING, printable};
+use crate::protection::without_falco;
 use crate::{presence, times, values};
 
 /// Options of `castellan engine`.
@@ -59,16 +60,18 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 const KIND: &str = "engine.kind";
 
 fn show(global: &Global, as_json: bool) -> anyhow::Result<Exit> {
-    let engine = global.client()?.status()?.engine;
+    let status = global.client()?.status()?;
+    let engine = &status.engine;
     let mut out = anstream::stdout();
     if as_json {
-        writeln!(out, "{:#}", json_of(&engine)?)?;
+        writeln!(out, "{:#}", json_of(engine)?)?;
     } else {
-        writeln!(out, "{}", printable(&line(&engine)))?;
+        writeln!(out, "{}", printable(&line(engine)))?;
         if engine.state != EngineState::Judging {
+            let fate = without_falco(&status);
             global.message(
                 WARNING,
-                "every call is denied until Falco judges; `castellan engine native` ends that",
+                &format!("{fate} until Falco judges; `castellan engine native` ends that"),
             )?;
         }
         if !engine.log.is_empty() {
@@ -162,10 +165,11 @@ fn to_falco(global: &Global, options: &Options) -> anyhow::Result<Exit> {
             }
         }
     }
-    let engine = await_start(&global.client()?)?;
+    let status = await_start(&global.client()?)?;
+    let engine = &status.engine;
     if engine.state != EngineState::Judging {
-        let why =
-            format!("Falco is the engine and does not judge, so every call is denied: {}", line(&engine));
+        let fate = without_falco(&status);
+        let why = format!("Falco is the engine and does not judge, so {fate}: {}", line(engine));
         global.message(WARNING, &printable(&why))?;
         global.note(&format!("undo: {}", global.command(&["engine", "native"])))?;
         return Ok(Exit::Incomplete);
@@ -174,12 +178,12 @@ fn to_falco(global: &Global, options: &Options) -> anyhow::Result<Exit> {
 }
 
 /// Waits until Falco judges, or cannot.
-fn await_start(client: &ControlClient) -> anyhow::Result<EngineStatus> {
+fn await_start(client: &ControlClient) -> anyhow::Result<StatusReport> {
     let until = Instant::now() + ENGINE_START_TIME;
     loop {
-        let engine = client.status()?.engine;
-        if engine.state != EngineState::Starting || Instant::now() >= until {
-            return Ok(engine);
+        let status = client.status()?;
+        if status.engine.state != EngineState::Starting || Instant::now() >= until {
+            return Ok(status);
         }
         std::thread::sleep(ENGINE_LOOK);
     }

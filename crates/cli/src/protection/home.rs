@@ -145,7 +145,13 @@ fn daemon(home: &Home, status: &Result<StatusReport, ControlError>) -> Vec<Check
     checks
 }
 
-/// Checks a Falco that judges. Without it every call is denied, so castellan protects nothing and blocks everything.
+/// The fate of calls while Falco is the engine and does not judge. Only `enforce` holds calls back.
+pub(crate) fn without_falco(status: &StatusReport) -> &'static str {
+    let is_enforced = status.mode == "enforce" && status.pause.is_none();
+    if is_enforced { "every call is denied" } else { "no call is judged" }
+}
+
+/// Checks a Falco that judges. Without it castellan protects nothing, and blocks everything in the mode `enforce`.
 fn engine(status: &StatusReport) -> Option<Check> {
     let EngineStatus { kind, state, version, restarts, problem, log, .. } = &status.engine;
     if kind != EngineKind::Falco.as_str() {
@@ -155,7 +161,7 @@ fn engine(status: &StatusReport) -> Option<Check> {
     let why = output::printable(why);
     let bad = |is: &str| {
         let remedy = format!("{log} has Falco's messages; castellan engine native");
-        Some(Check::bad("engine", format!("every call is denied: Falco {is}: {why}"), remedy))
+        Some(Check::bad("engine", format!("{}: Falco {is}: {why}", without_falco(status)), remedy))
     };
     match state {
         EngineState::Judging if *restarts > 0 => {
