@@ -158,6 +158,7 @@ fn each_failure_of_falco_denies_with_its_reason() -> anyhow::Result<()> {
         (Play::HasVersion("1.0.0".to_owned()), "pausing", "Falco 1.0 is newer than this castellan knows"),
         (Play::HangsAtVersion, "pausing", "--version` did not end within 5 s"),
         (Play::CrashesAtStart, "pausing", "its last line: Error: the scripted Falco crashes at its start"),
+        (Play::Rejects("Test ask".to_owned()), "pausing", "rejects the rule `Test ask`"),
         (Play::LeavesOutRule, "pausing", "Falco does not test 1 of "),
         (Play::HasNoPlugin, "starting", "Falco has not started in time"),
         (Play::HasOtherRules, "starting", "the engine has other rules than those in force"),

@@ -105,3 +105,22 @@ fn a_stranger_gets_no_copy() -> anyhow::Result<()> {
     ensure!(refused.contains("not castellan"), "{refused}");
     Ok(())
 }
+
+/// Copies begin before the record receives lines. Their failure is recorded nevertheless, and no call waits for them.
+#[test]
+fn copies_that_do_not_start_are_recorded_and_calls_go_on() -> anyhow::Result<()> {
+    let home = Home::with_castellan("falco-events-key", &format!("{ENFORCE}{EVENTS}"), RULES)?;
+    home.write(&home.castellan().join("state/falco_events.key"), "no key")?;
+    home.start_daemon()?;
+    let told = until(LIMIT, || {
+        let records = home.records()?;
+        let is_it = |record: &serde_json::Value| {
+            let line = record.to_string();
+            line.contains("no copies of calls for a Falco: ") && line.contains("falco_events.key")
+        };
+        Ok(records.iter().any(is_it).then_some(()))
+    })?;
+    told.with_context(|| format!("{:?}", home.records()))?;
+    ensure!(answer(&home, &bash("ls"))? == "defer" && answer(&home, &bash("echo forbidden"))? == "deny");
+    Ok(())
+}

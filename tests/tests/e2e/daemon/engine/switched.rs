@@ -140,3 +140,23 @@ fn applied_rules_reach_falco() -> anyhow::Result<()> {
     ensure!(falcos(&home).len() == 1, "the Falco of before stays");
     Ok(())
 }
+
+/// A rule that only Falco would accept: Falco loads a pattern with `\d`, and never matches it.
+#[test]
+fn a_rule_that_castellan_rejects_reaches_no_falco() -> anyhow::Result<()> {
+    let home = home("engine-rejects", &Play::Judges)?;
+    home.start_daemon()?;
+    wait_for_state(&home, "judging")?;
+    let before = falcos(&home);
+    let file = home.castellan().join("config/rules/user/test.yaml");
+    let digits = RULES.replace("Test deny", "Digits").replace("contains forbidden", "regex \"\\\\d+\"");
+    home.write(&file, &digits)?;
+    let done = terminal::run_castellan(&home, &["apply", "--yes"])?;
+    let shown = format!("{}{}", done.stdout, done.stderr);
+    ensure!(done.code != Some(0) && shown.contains("test.yaml") && shown.contains("regex"), "{done:?}");
+    ensure!(falcos(&home) == before, "another Falco");
+    ensure!(wait_for_state(&home, "judging")?["restarts"] == 0);
+    ensure!(answer(&home, &bash("echo forbidden"))? == "deny", "the rules of before are in force");
+    ensure!(answer(&home, &bash("ls"))? == "defer");
+    Ok(())
+}
