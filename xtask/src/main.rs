@@ -40,8 +40,8 @@ usage: cargo xtask COMMAND
   test [SUITE]...
           runs every test suite, or those named, whole: lint unit e2e agents attacks falco sandbox containment fuzz service
           plans lockdown walks; without a name no sandbox, containment, fuzz, service, plans, lockdown or walks, and one fifth
-          of agents. `falco` compares both engines row by row: with the `falco` on PATH, and always with a stand-in that loads
-          the real plugin
+          of agents. `falco` compares both engines, row by row and session by session: with the `falco` on PATH, and always
+          with a stand-in that loads the real plugin
   fuzz [--seconds N] [--if-present] [TARGET]
           fuzzes every target, or one, for N seconds in total (default 60); without a C++ compiler, which libFuzzer is
           built with, it fails, with --if-present it says so
@@ -63,8 +63,8 @@ usage: cargo xtask COMMAND
   bench contained
           measures a contained call beside the same call: the hook's answer, and the run; prints a table in Markdown
   bench falco [--calls N]
-          measures both engines side by side: the hook, decided calls a second, the rows of all cases, and the plugin's
-          extraction; with the `falco` on PATH, else with a stand-in that loads the real plugin; prints tables in Markdown
+          measures both engines side by side with the `falco` on PATH: the hook, decided calls a second, the rows of all
+          cases. Without one it says that these did not run. Measures the plugin's extraction; prints tables in Markdown
   bench service
           measures calls while the daemon restarts, and `castellan status`; fails if a limit is exceeded
   bench undo [FOLDER]

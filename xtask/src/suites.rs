@@ -177,6 +177,7 @@ const SUITES: &[Suite] = &[
         when: When::Whole,
         steps: &[
             Step::Run("cargo fmt --manifest-path plugins/falco/Cargo.toml --check"),
+            Step::Run("cargo build --workspace"),
             Step::Run("cargo build --workspace --example case_rows --example both_engines"),
             Step::Falco,
         ],

@@ -1,5 +1,5 @@
-//! `cargo xtask bench falco`: both engines side by side: the hook from spawn to exit, decided calls a second, the rows of all
-//! cases, and the plugin's extraction. Where no `falco` is on PATH, the stand-in with the real plugin takes its place.
+//! `cargo xtask bench falco`: both engines side by side: the hook from spawn to exit, decided calls a second, and the rows of
+//! all cases. They need the `falco` on PATH; without one they do not run. The plugin's extraction needs none.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -30,18 +30,31 @@ pub(crate) fn falco(words: &[&str]) -> anyhow::Result<()> {
         ["--calls", n] => n.parse().context("--calls takes a number")?,
         _ => bail!("bench falco takes --calls N"),
     };
+    match falco::on_path() {
+        Some(program) => engines(&program, calls)?,
+        None => println!(
+            "not run: no `falco` is on PATH, so nothing about both engines was measured. Install Falco 0.43 or later. \
+             castellan's stand-in shows nothing about Falco's speed; to try this command itself, link {STAND_IN} as `falco` \
+             in a folder of PATH."
+        ),
+    }
+    println!("\nThe plugin's extraction of each field, through the C interface.\n");
+    succeed(falco::cargo(&["run", "--quiet", "--example", "extraction"])?.arg("--release"))
+}
+
+/// The stand-in, below the root of the project.
+const STAND_IN: &str = "`target/falco-plugin/release/examples/stand_in`";
+
+/// Measures castellan's own engine beside this Falco.
+fn engines(program: &Path, calls: usize) -> anyhow::Result<()> {
     let built = build::release()?;
     build::cargo(&["build", "--release", "--package", "castellan-trial", "--example", "both_engines"], "")?;
     succeed(falco::cargo(&falco::BUILD)?.arg("--release"))?;
-    let (library, stand_in) = falco::built("release")?;
-    let on_path = falco::on_path();
-    let program = on_path.clone().unwrap_or(stand_in);
-    match &on_path {
-        Some(falco) => succeed(Command::new(falco).arg("--version"))?,
-        None => println!(
-            "no `falco` is on PATH. castellan's stand-in takes its place: it loads the real plugin and tests rules by \
-             castellan's engine, so these figures are without the cost of Falco's own engine."
-        ),
+    let (library, _) = falco::built("release")?;
+    let version = version(program)?;
+    println!("\n{version}");
+    if version.contains("stand-in") {
+        println!("It is no Falco: it tests rules by castellan's engine. None of these figures is Falco's.");
     }
     let place = tempfile::tempdir()?;
     let bin = place.path().join("bin");
@@ -54,14 +67,19 @@ pub(crate) fn falco(words: &[&str]) -> anyhow::Result<()> {
         format!("[engine]\nkind = \"falco\"\nfalco = {}\nplugin = {}\n", json!(program), json!(library));
     let engines = [start("native", place.path(), "")?, start("falco", place.path(), &of_falco)?];
     println!("{}", hook_table(&hook, &engines, calls)?);
-    for Engine { name, home, .. } in &engines {
-        println!("Engine `{name}`.\n{}", throughput::table(home)?);
-    }
+    println!("{}", throughput::side_by_side(&engines.each_ref().map(|engine| (engine.name, &engine.home)))?);
     drop(engines);
     println!("The shipped rules on the rows of all their cases, without daemon and hook.\n");
-    succeed(Command::new(build::target()?.join("release/examples/both_engines")).args([&program, &library]))?;
-    println!("\nThe plugin's extraction of each field, through the C interface.\n");
-    succeed(falco::cargo(&["run", "--quiet", "--example", "extraction"])?.arg("--release"))
+    succeed(Command::new(build::target()?.join("release/examples/both_engines")).args([program, &library]))
+}
+
+/// Returns the first line of `falco --version`.
+fn version(program: &Path) -> anyhow::Result<String> {
+    let output = Command::new(program).arg("--version").output();
+    let output = output.with_context(|| format!("{} cannot be started", program.display()))?;
+    ensure!(output.status.success(), "{} --version failed: {}", program.display(), output.status);
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Starts a daemon and waits until its engine judges.

@@ -14,17 +14,34 @@ const TIME: Duration = Duration::from_secs(3);
 const CLIENTS: [usize; 3] = [1, 4, 16];
 
 pub(crate) fn table(home: &Home) -> anyhow::Result<String> {
-    let mut table = format!(
-        "\nDecided calls, a new connection for each, no process started, {} s each.\n\n\
-         | clients | calls/s | p50 µs | p99 µs |\n|---|---|---|---|\n",
-        TIME.as_secs()
-    );
+    let mut table = format!("{}| clients | calls/s | p50 µs | p99 µs |\n|---|---|---|---|\n", title());
     for clients in CLIENTS {
-        let (rate, mut samples) = run(home, clients)?;
-        let (p50, p99) = (percentile(&mut samples, 50.0), percentile(&mut samples, 99.0));
-        let _ = writeln!(table, "| {clients} | {rate:.0} | {p50:.0} | {p99:.0} |");
+        let _ = writeln!(table, "| {clients} | {} |", cells(home, clients)?);
     }
     Ok(table)
+}
+
+/// The same of several daemons, each with a name, in one table.
+pub(crate) fn side_by_side(daemons: &[(&str, &Home)]) -> anyhow::Result<String> {
+    let mut table =
+        format!("{}| clients | engine | calls/s | p50 µs | p99 µs |\n|---|---|---|---|---|\n", title());
+    for clients in CLIENTS {
+        for (name, home) in daemons {
+            let _ = writeln!(table, "| {clients} | {name} | {} |", cells(home, clients)?);
+        }
+    }
+    Ok(table)
+}
+
+fn title() -> String {
+    let seconds = TIME.as_secs();
+    format!("\nDecided calls, a new connection for each, no process started, {seconds} s each.\n\n")
+}
+
+fn cells(home: &Home, clients: usize) -> anyhow::Result<String> {
+    let (rate, mut samples) = run(home, clients)?;
+    let (p50, p99) = (percentile(&mut samples, 50.0), percentile(&mut samples, 99.0));
+    Ok(format!("{rate:.0} | {p50:.0} | {p99:.0}"))
 }
 
 pub(crate) fn send(home: &Home, calls: usize) -> anyhow::Result<()> {

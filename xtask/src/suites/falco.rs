@@ -1,4 +1,5 @@
-//! Tests of Falco's plugin with the rows of all cases of the shipped rules, and both engines side by side.
+//! Tests of Falco's plugin with the rows of all cases of the shipped rules, and both engines side by side: those rows, and the
+//! sessions of `tests/tests/falco`.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,6 +7,9 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 
+use super::END_TO_END;
+use super::executables;
+use super::matrix::Share;
 use super::steps::status;
 use crate::{build, falco};
 
@@ -20,14 +24,26 @@ pub(super) fn run(until: Instant) -> anyhow::Result<()> {
     finish(test.env("CASTELLAN_CASE_ROWS", &rows).args(["--", "--include-ignored"]), until)?;
     finish(&mut falco::cargo(&falco::BUILD)?, until)?;
     let (library, stand_in) = falco::built("debug")?;
-    let both =
-        |falco: &Path| finish(Command::new(examples.join("both_engines")).args([falco, &library]), until);
+    let both = |falco: &Path| {
+        finish(Command::new(examples.join("both_engines")).args([falco, &library]), until)?;
+        sessions(falco, &library, until)
+    };
     both(&stand_in)?;
     if let Some(falco) = falco::on_path() {
         return both(&falco);
     }
     println!("no `falco` is on PATH: castellan's stand-in took its place, and nothing ran in a real Falco");
     Ok(())
+}
+
+/// Plays the sessions with this Falco. They wait for processes most of the time.
+fn sessions(falco: &Path, library: &Path, until: Instant) -> anyhow::Result<()> {
+    let named = || {
+        vec![("CASTELLAN_TEST_FALCO", falco.to_owned()), ("CASTELLAN_TEST_FALCO_PLUGIN", library.to_owned())]
+    };
+    let tests = executables::built()?.into_iter();
+    let tests = tests.filter(|test| test.package == END_TO_END && test.name == "falco");
+    executables::run(tests.map(|test| test.with(named())).collect(), Some(4), Share::WHOLE, until)
 }
 
 fn finish(command: &mut Command, until: Instant) -> anyhow::Result<()> {
