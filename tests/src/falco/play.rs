@@ -194,7 +194,9 @@ fn judge(
         }
         for alert in alerts {
             let body = match play == Play::FindsNothing && !is_roll_call {
-                true if alert.is_seen => json!({ "output_fields": { "row.seen": format!("{}:", alert.nonce) } }).to_string(),
+                true if alert.is_seen => {
+                    json!({ "output_fields": { "row.seen": format!("{}:", alert.nonce) } }).to_string()
+                }
                 true => continue,
                 false => alert.body,
             };

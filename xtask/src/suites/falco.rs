@@ -43,7 +43,7 @@ fn sessions(falco: &Path, library: &Path, until: Instant) -> anyhow::Result<()> 
     };
     let tests = executables::built()?.into_iter();
     let tests = tests.filter(|test| test.package == END_TO_END && test.name == "falco");
-    executables::run(tests.map(|test| test.with(named())).collect(), Some(4), Share::WHOLE, until)
+    executables::run(tests.map(|test| test.with(named())).collect(), Some(8), Share::WHOLE, until)
 }
 
 fn finish(command: &mut Command, until: Instant) -> anyhow::Result<()> {

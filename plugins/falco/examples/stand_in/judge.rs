@@ -24,7 +24,8 @@ pub(crate) fn serve(config: &Config, loaded: &Loaded) -> Result<ExitCode, Box<dy
         let next = host.borrow_mut().next_event();
         match next {
             Ok(event) => {
-                for alert in alerts(&loaded.rules, &EventRow { host: &host, event: &event, fields: &fields }) {
+                for alert in alerts(&loaded.rules, &EventRow { host: &host, event: &event, fields: &fields })
+                {
                     let status = poster.post(&config.path, &config.agent, &alert.body);
                     if status != 200 {
                         return Err(format!("the listener refused an alert: {status}").into());
