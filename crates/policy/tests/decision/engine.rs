@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use castellan_event::{
-    Call, CallRow, Code, Command, Effect, FIELDS, Facts, Layer, Mode, Recorder, ToolKind, Verdict,
+    Call, CallRow, Code, Command, Effect, FIELDS, Facts, Layer, Mode, Recorder, Role, ToolKind, Verdict, Why,
 };
 use castellan_policy::{Decision, Policy, RuleState, Settings, State, Tester, drive};
 use castellan_rules::{Matching, Options, RuleSet, Source, load};
 
 use crate::support::{Lexical, bash, call, loaded_with, rule, state};
 
-const GENERATION: &str = "the rules";
+pub(crate) const GENERATION: &str = "the rules";
 
 /// Another engine. It tests all rules of the first two layers and knows no states.
 #[derive(Debug)]
-struct Other {
+pub(crate) struct Other {
     layers: Vec<RuleSet>,
     /// Changes the answer.
     spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>,
@@ -47,7 +47,8 @@ fn layers() -> [(Layer, String); 3] {
         (
             Layer::Organisation,
             of("organisation", "tool.file_path endswith y", "coding_agent_deny")
-                + &of("same", "cmd.name = ls", "coding_agent_allow"),
+                + &of("same", "cmd.name = ls", "coding_agent_allow")
+                + &of("reviewed", "cmd.name = push", "coding_agent_review"),
         ),
         (
             Layer::User,
@@ -60,23 +61,28 @@ fn layers() -> [(Layer, String); 3] {
                     "coding_agent_ask, \"coding_agent_mark:asked\"",
                 )
                 + &of("same", "cmd.name in (ls, rm)", "coding_agent_allow")
-                + &of("effects", "fx.kind = delete", "coding_agent_ask"),
+                + &of("effects", "fx.kind = delete", "coding_agent_ask")
+                + &of("contained", "cmd.name = build", "coding_agent_contain"),
         ),
         (Layer::Project, of("project", "cmd.name = make", "coding_agent_ask")),
     ]
 }
 
 fn policy(matching: Matching, held: &[(&str, RuleState)]) -> Policy {
+    policy_of(matching, held, Settings::default())
+}
+
+pub(crate) fn policy_of(matching: Matching, held: &[(&str, RuleState)], settings: Settings) -> Policy {
     let options = Options { matching, ..Options::default() };
     let layers = layers();
     let layers: Vec<(Layer, &str)> = layers.iter().map(|(layer, text)| (*layer, text.as_str())).collect();
     let state_of = |name: &str| {
         held.iter().find(|(rule, _)| *rule == name).map_or(RuleState::Enforce, |(_, state)| *state)
     };
-    loaded_with(&options, &layers, Settings::default()).with_states(|of| state_of(&of.rule.name))
+    loaded_with(&options, &layers, settings).with_states(|of| state_of(&of.rule.name))
 }
 
-fn other(spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>) -> Other {
+pub(crate) fn other(spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>) -> Other {
     let loaded = |(_, text): (Layer, String)| {
         let source = Source { name: "test.yaml".into(), text };
         load(&[source], FIELDS, &Options::default()).rules
@@ -85,23 +91,26 @@ fn other(spoil: fn(&mut Vec<Vec<u64>>) -> Result<(), String>) -> Other {
     Other { layers: others.map(loaded).collect(), spoil }
 }
 
-fn calls() -> Vec<(Call, Facts)> {
+pub(crate) fn calls() -> Vec<(Call, Facts)> {
     let command =
         |name: &str| Command { name: Some(name.to_owned()), line: name.to_owned(), ..Command::default() };
+    let effect = |kind: &str| Effect { command: Some(0), ..Effect::of(kind.parse().unwrap()) };
     let facts = |names: &[&str], kinds: &[&str]| Facts {
         commands: names.iter().map(|name| command(name)).collect(),
-        effects: kinds
-            .iter()
-            .map(|kind| Effect { command: Some(0), ..Effect::of(kind.parse().unwrap()) })
-            .collect(),
+        effects: kinds.iter().map(|kind| effect(kind)).collect(),
         ..Facts::default()
     };
+    let unread = Effect { command: Some(0), ..Effect::opaque(Role::Code, Why::Variable, None) };
     vec![
         (call("Read", ToolKind::Read, "", &["/w/x", "/w/y"]), Facts::default()),
         (call("Read", ToolKind::Read, "", &["/w/z"]), Facts::default()),
         (bash("ls"), facts(&["ls"], &["read"])),
         (bash("ls; rm x"), facts(&["rm", "ls"], &["delete", "read"])),
         (bash("make"), facts(&["make"], &[])),
+        (bash("push"), facts(&["push"], &["upload"])),
+        (bash("build"), facts(&["build"], &["download"])),
+        (bash("eval x"), Facts { effects: vec![unread], ..facts(&["ls"], &[]) }),
+        (call("Magic", ToolKind::Unknown, "", &[]), Facts::default()),
     ]
 }
 

@@ -5,6 +5,7 @@ mod allow;
 mod contained;
 mod denial_keys;
 mod engine;
+mod engine_settings;
 mod grants;
 mod layers;
 mod limits;
