@@ -253,3 +253,6 @@ mod tests {
         assert!(recorded.get() && elsewhere.join("falco.yaml").exists());
     }
 }
+
+#[cfg(test)]
+mod copying;
