@@ -108,6 +108,16 @@ impl Home {
         fs::hard_link(&built, self.bin().join(name)).with_context(missing)
     }
 
+    /// Puts a file of its own with one of the built binaries into [`Home::bin`], under a name. The change time of a link is
+    /// also that of all others, so a home that comes or goes would change it.
+    pub fn copy_as(&self, binary: &str, name: &str) -> Result<()> {
+        let built = built_binaries()?.join(binary);
+        // A separate process, because an executable that is being written while another thread forks cannot be started.
+        let copied = Command::new("cp").arg(&built).arg(self.bin().join(name)).status()?;
+        ensure!(copied.success(), "`{}` cannot be copied; run `cargo build` first", built.display());
+        Ok(())
+    }
+
     /// Gives all later commands private `/etc/castellan`, `/etc/claude-code` and `/etc/codex`. Returns false, after a
     /// warning, if the system does not permit it. With `CI=true` that is an error.
     pub fn make_etc_private(&mut self) -> Result<bool> {

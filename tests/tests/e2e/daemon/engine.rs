@@ -142,7 +142,10 @@ fn a_killed_falco_is_taken_back() -> anyhow::Result<()> {
         again.context("calls stay denied")?;
         ensure!(falco(&home)? != before);
     }
-    ensure!(status(&home)["engine"]["restarts"] == 2, "{}", status(&home)["engine"]);
+    let failures = || {
+        home.records().map(|all| all.into_iter().filter(|one| one["type"] == "failure").collect::<Vec<_>>())
+    };
+    ensure!(status(&home)["engine"]["restarts"] == 2, "{} {:?}", status(&home)["engine"], failures());
     Ok(())
 }
 
