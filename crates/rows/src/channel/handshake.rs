@@ -185,21 +185,28 @@ mod tests {
         assert!(matches!(connected, Err(Failure::Refuse(reason)) if reason.contains("not castellan")));
     }
 
+    /// A stranger knows all that came over the socket: castellan's random number, and its proof.
     #[test]
     fn an_engine_that_ignores_the_proof_of_the_daemon_needs_the_key_too() {
-        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
-        std::thread::scope(|scope| {
-            let accepted = scope.spawn(move || accept(&mut ours, &OWN, false));
-            let hello =
-                [&MAGIC[..], &VERSION.to_le_bytes(), &field_hash(), &OWN.generation.0, &[7; 32]].concat();
-            theirs.write_all(&hello).unwrap();
-            let [answer]: [u8; 1] = take(&mut theirs).unwrap();
-            let _: [u8; 64] = take(&mut theirs).unwrap();
-            assert_eq!(answer, 0);
-            theirs.write_all(&[0; 32]).unwrap();
-            assert!(matches!(go_on(&mut theirs), Err(Failure::Refused(reason)) if reason.contains("key")));
-            assert!(matches!(accepted.join().unwrap(), Err(Failure::Refuse(_))));
-        });
+        type Answer = fn([u8; HASH], [u8; HASH]) -> [u8; HASH];
+        let answers: [Answer; 3] = [|_, _| [0; HASH], |random, _| random, |_, proof| proof];
+        for answer in answers {
+            let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+            std::thread::scope(|scope| {
+                let accepted = scope.spawn(move || accept(&mut ours, &OWN, false));
+                let own = [7; HASH];
+                let hello =
+                    [&MAGIC[..], &VERSION.to_le_bytes(), &field_hash(), &OWN.generation.0, &own].concat();
+                theirs.write_all(&hello).unwrap();
+                assert_eq!(take(&mut theirs).unwrap(), [0]);
+                let (random, proof) = (take(&mut theirs).unwrap(), take(&mut theirs).unwrap());
+                theirs.write_all(&answer(random, proof)).unwrap();
+                assert!(
+                    matches!(go_on(&mut theirs), Err(Failure::Refused(reason)) if reason.contains("key"))
+                );
+                assert!(matches!(accepted.join().unwrap(), Err(Failure::Refuse(_))));
+            });
+        }
     }
 
     #[test]
