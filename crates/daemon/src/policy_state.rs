@@ -15,18 +15,17 @@ use std::time::Instant;
 
 use castellan_audit::Record;
 use castellan_event::{Layer, Mode};
-use castellan_policy::{EngineSettings, Policy, Presence};
+use castellan_policy::{Policy, Presence};
 use castellan_rules::Problem;
 
 pub(crate) use self::checked::NotPut;
-use self::checked::{Aside, UNCHECKED, waits_for_falco};
+use self::checked::{Aside, UNCHECKED, waits_for_falco, wanted, wanted_events};
 use self::first::{Nothing, is_first};
 use self::organisation::{Unusable, organisation_now};
 pub(crate) use self::switch::listed;
 use crate::applied::{self, AppliedError};
-use crate::compile::Compiled;
 use crate::config::{Config, Reload};
-use crate::engine::{Engine, Wanted, WantedEvents, refusal};
+use crate::engine::Engine;
 use crate::file_set::{FileSet, read_rules};
 use crate::judge::{Judge, Terms};
 use crate::layers::{Layers, Loaded};
@@ -35,7 +34,6 @@ use crate::profiles::Profiles;
 use crate::projects::Projects;
 use crate::record;
 use crate::shipped::write_shipped;
-use crate::sight;
 use crate::store::PolicyOrigin;
 use crate::trial::Trial;
 
@@ -436,30 +434,6 @@ impl InForce {
             origin: PolicyOrigin::Missing(why.to_owned()),
             problems: Vec::new(),
         }
-    }
-}
-
-/// Returns the Falco that a set wants, if it wants one.
-fn wanted(layout: &Layout, config: &Config, compiled: &Compiled) -> Option<Wanted> {
-    // Copies are of no interest to this Falco.
-    let settings = EngineSettings { events: false, ..config.settings.engine.clone() };
-    let rules = compiled.exported.clone().filter(|_| settings.is_falco())?;
-    Some(Wanted {
-        settings,
-        rules,
-        language: config.rule_options.engine,
-        place: layout.engine(),
-        refusal: refusal(sight::is_through_reader()),
-    })
-}
-
-/// Returns the files of the copies for a Falco of the user's own.
-fn wanted_events(layout: &Layout, config: &Config) -> WantedEvents {
-    let engine = &config.settings.engine;
-    WantedEvents {
-        place: layout.events(),
-        key: layout.events_key(),
-        library: engine.events.then(|| engine.plugin.clone()),
     }
 }
 

@@ -1,11 +1,17 @@
 //! New rules for Falco: Falco loads them before they come into force. It does so without the lock of a change, so a Falco
-//! that hangs keeps no status and no other change waiting. Independent of the origin of the rules.
+//! that hangs keeps no status and no other change waiting. Also the rules and files that a set wants of Falco. Independent of
+//! the origin of the rules.
 
-use super::{Loaded, PolicyState, wanted};
+use castellan_policy::{EngineKind, EngineSettings};
+
+use super::{Loaded, PolicyState};
+use crate::compile::Compiled;
+use crate::config::Config;
 use crate::control::EngineStatus;
-use crate::engine::Wanted;
+use crate::engine::{Wanted, WantedEvents, refusal};
 use crate::layout::Layout;
 use crate::limits::ENGINE_CHECKS_MAX;
+use crate::sight;
 
 /// The reason why a set did not come into force. The set before stays.
 #[derive(Debug)]
@@ -68,7 +74,7 @@ impl PolicyState {
     }
 
     /// Returns the engine's part of the status.
-    pub(crate) fn engine_status(&self, kind: castellan_policy::EngineKind) -> EngineStatus {
+    pub(crate) fn engine_status(&self, kind: EngineKind) -> EngineStatus {
         self.engine.status(kind)
     }
 }
@@ -83,6 +89,30 @@ pub(super) fn waits_for_falco(
     let now = wanted(layout, &now.0, &now.1)?;
     let before = before().ok()?;
     (wanted(layout, &before.0, &before.1).as_ref() != Some(&now)).then_some(before)
+}
+
+/// Returns the Falco that a set wants, if it wants one.
+pub(super) fn wanted(layout: &Layout, config: &Config, compiled: &Compiled) -> Option<Wanted> {
+    // Copies are of no interest to this Falco.
+    let settings = EngineSettings { events: false, ..config.settings.engine.clone() };
+    let rules = compiled.exported.clone().filter(|_| settings.is_falco())?;
+    Some(Wanted {
+        settings,
+        rules,
+        language: config.rule_options.engine,
+        place: layout.engine(),
+        refusal: refusal(sight::is_through_reader()),
+    })
+}
+
+/// Returns the files of the copies for a Falco of the user's own.
+pub(super) fn wanted_events(layout: &Layout, config: &Config) -> WantedEvents {
+    let engine = &config.settings.engine;
+    WantedEvents {
+        place: layout.events(),
+        key: layout.events_key(),
+        library: engine.events.then(|| engine.plugin.clone()),
+    }
 }
 
 #[cfg(test)]

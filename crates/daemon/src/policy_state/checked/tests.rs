@@ -146,7 +146,7 @@ fn a_switch_to_falco_waits_until_falco_has_loaded_the_rules() {
         assert_eq!(served.state.check(&wanted).is_ok(), is_good);
         assert_eq!(switch().is_ok(), is_good);
         let engine_now = served.judge.terms().policy.settings().engine.kind;
-        assert_eq!(engine_now == castellan_policy::EngineKind::Falco, is_good);
+        assert_eq!(engine_now == EngineKind::Falco, is_good);
         engine.end();
     }
 }
