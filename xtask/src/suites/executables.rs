@@ -23,8 +23,6 @@ pub(super) struct Executable {
     path: PathBuf,
     /// The package's folder, in which cargo runs its tests.
     folder: PathBuf,
-    /// Further variables of its environment.
-    variables: Vec<(&'static str, PathBuf)>,
 }
 
 /// Builds the tests of the workspace and returns their executables.
@@ -57,13 +55,7 @@ fn executable(line: &str) -> anyhow::Result<Option<Executable>> {
     // `path+file:///…/crates/facts#castellan-facts@0.1.0`, or `…/xtask#0.1.0` where folder and package have the same
     // name.
     let package = rest.split_once('@').map_or(folder_name, |(name, _)| name).to_owned();
-    Ok(Some(Executable {
-        package,
-        name: text("/target/name")?.to_owned(),
-        path: path.into(),
-        folder,
-        variables: Vec::new(),
-    }))
+    Ok(Some(Executable { package, name: text("/target/name")?.to_owned(), path: path.into(), folder }))
 }
 
 /// Runs executables in the given order, as many at a time as there are processors.
@@ -93,11 +85,6 @@ pub(super) fn run(
 }
 
 impl Executable {
-    /// Returns the same tests with variables that name files.
-    pub(super) fn with(self, variables: Vec<(&'static str, PathBuf)>) -> Executable {
-        Executable { variables, ..self }
-    }
-
     /// Runs the tests of a share, and prints what they wrote when they have ended.
     fn run(&self, threads: Option<u8>, share: Share, until: Instant) -> anyhow::Result<()> {
         let mut arguments = Vec::new();
@@ -154,7 +141,6 @@ impl Executable {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        command.envs(self.variables.iter().map(|(name, file)| (name, file)));
         command
     }
 }

@@ -7,11 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 
-use super::END_TO_END;
-use super::executables;
-use super::matrix::Share;
 use super::steps::status;
-use crate::{build, falco};
+use crate::{build, falco, root};
 
 /// Writes the rows, tests the built library with them, and judges them in both engines. A build of the examples of
 /// `trial` came before.
@@ -38,12 +35,10 @@ pub(super) fn run(until: Instant) -> anyhow::Result<()> {
 
 /// Plays the sessions with this Falco. They wait for processes most of the time.
 fn sessions(falco: &Path, library: &Path, until: Instant) -> anyhow::Result<()> {
-    let named = || {
-        vec![("CASTELLAN_TEST_FALCO", falco.to_owned()), ("CASTELLAN_TEST_FALCO_PLUGIN", library.to_owned())]
-    };
-    let tests = executables::built()?.into_iter();
-    let tests = tests.filter(|test| test.package == END_TO_END && test.name == "falco");
-    executables::run(tests.map(|test| test.with(named())).collect(), Some(8), Share::WHOLE, until)
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["test", "--workspace", "--test", "falco", "--", "--test-threads=8"]).current_dir(root()?);
+    cargo.env("CASTELLAN_TEST_FALCO", falco).env("CASTELLAN_TEST_FALCO_PLUGIN", library);
+    finish(&mut cargo, until)
 }
 
 fn finish(command: &mut Command, until: Instant) -> anyhow::Result<()> {
