@@ -56,6 +56,7 @@ fn engines(program: &Path, calls: usize) -> anyhow::Result<()> {
     if version.contains("stand-in") {
         println!("It is no Falco: it tests rules by castellan's engine. None of these figures is Falco's.");
     }
+    println!();
     let place = tempfile::tempdir()?;
     let bin = place.path().join("bin");
     std::fs::create_dir(&bin)?;
