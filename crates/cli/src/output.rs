@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use castellan_event::{Verdict, is_invisible};
 use clap::builder::styling::AnsiColor;
 pub(crate) use clap::builder::styling::Style;
+use serde_json::Value as Json;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::limits::COLUMNS_DEFAULT;
@@ -207,6 +208,25 @@ fn escaped(text: &str, must_be: impl Fn(char) -> bool) -> String {
     shown
 }
 
+/// Returns JSON as text on several lines. Characters that a person does not see are escapes: some of them are commands to a
+/// terminal, and an agent chooses many of the texts.
+pub(crate) fn json_text(value: &Json) -> String {
+    let mut shown = String::new();
+    for c in format!("{value:#}").chars() {
+        if c == '\n' || !is_invisible(c) {
+            shown.push(c);
+        } else {
+            shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    shown
+}
+
+/// Writes JSON by [`json_text`].
+pub(crate) fn write_json(out: &mut impl Write, value: &Json) -> io::Result<()> {
+    writeln!(out, "{}", json_text(value))
+}
+
 /// Returns a text with each run of white space, newlines included, as one space.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -237,6 +257,18 @@ mod tests {
         assert_eq!(printable_lines("a\nb\r"), "a\nb\\r");
         assert_eq!(printable("a\u{200b}b\u{e0061}\u{2028}c"), "a\\u{200b}b\\u{e0061}\\u{2028}c");
         assert_eq!(printable("größe ✓"), "größe ✓");
+    }
+
+    #[test]
+    fn json_tells_a_terminal_nothing_and_keeps_its_values() {
+        let value = serde_json::json!({ "a\u{9b}2J": ["\u{1b}[2J\u{202e}\n", "größe ✓ \u{e0061}", 7] });
+        let text = json_text(&value);
+        assert!(text.chars().all(|c| c == '\n' || !is_invisible(c)), "{text:?}");
+        assert_eq!(serde_json::from_str::<Json>(&text).unwrap(), value);
+        assert!(
+            text.contains("\\u009b2J") && text.contains("\\udb40\\udc61") && text.contains("größe ✓"),
+            "{text}"
+        );
     }
 
     #[test]

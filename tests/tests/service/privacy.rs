@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use castellan_tests::home::Home;
-use castellan_tests::hook::{ENFORCE, RULES, bash, judge, run};
+use castellan_tests::hook::{ENFORCE, RULES, bash, call, judge, run};
 use castellan_tests::process::Running;
 use castellan_tests::terminal;
 use serde_json::{Value as Json, json};
@@ -323,5 +323,30 @@ fn a_bundle_for_a_bug_report_is_shown_and_asked_about_before_it_is_written() -> 
     let elsewhere = home.user().join("other.json");
     let words = ["support", "--yes", "--output", &elsewhere.display().to_string()];
     ensure!(home.run_castellan(&words)?.code == Some(0) && elsewhere.exists());
+    Ok(())
+}
+
+/// A model chooses the name of a tool. In JSON for people, such a name must not hide a part or clear the screen.
+#[test]
+fn no_text_of_an_agent_tells_a_terminal_what_to_do() -> Result<()> {
+    let home = Home::with_castellan("unseen", ENFORCE, RULES)?;
+    home.start_daemon()?;
+    let name = "Evil\u{9b}2J\u{1b}[2J\u{202e}\u{e0061}";
+    judge(&home, &call(name, &json!({ "a": name })))?;
+    for words in [
+        &["status", "--json"][..],
+        &["status"],
+        &["log"],
+        &["support", "--yes"],
+        &["doctor"],
+        &["status", "--prompt"],
+        &["report"],
+    ] {
+        let said = home.run_castellan(words)?.stdout;
+        let unseen = said.chars().find(|c| *c != '\n' && castellan_event::is_invisible(*c));
+        ensure!(unseen.is_none(), "{words:?}: {unseen:?}: {said:?}");
+    }
+    let status: Json = serde_json::from_str(&home.run_castellan(&["status", "--json"])?.stdout)?;
+    ensure!(status["last_unknown_tool"] == name, "{status}");
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! `castellan agents`: every supported agent, its presence on this machine, and its support for castellan's answers.
 
-use std::io::Write;
-
 use castellan_agents::{AgentId, Features, Version, features, tested_versions};
 use serde_json::{Value as Json, json};
 
@@ -37,7 +35,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let all: Vec<Here> = AgentId::ALL.into_iter().map(look).collect::<anyhow::Result<_>>()?;
     let mut out = anstream::stdout();
     if options.json {
-        writeln!(out, "{:#}", Json::Array(all.iter().map(json_of).collect()))?;
+        output::write_json(&mut out, &Json::Array(all.iter().map(json_of).collect()))?;
     } else {
         let rows = std::iter::once(HEAD.map(|title| Cell::new(title, FAINT)).to_vec());
         output::write_table(&mut out, &rows.chain(all.iter().map(row)).collect::<Vec<_>>())?;

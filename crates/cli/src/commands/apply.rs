@@ -78,7 +78,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     };
     let applied = exit == Exit::Done && !proposal.is_nothing();
     if options.json {
-        writeln!(anstream::stdout(), "{:#}", proposal.json(applied))?;
+        output::write_json(&mut anstream::stdout(), &proposal.json(applied))?;
     } else if applied {
         let status = client.status()?;
         let policy = status.policy.get(..12).unwrap_or_default();

@@ -1,11 +1,10 @@
 //! `castellan diff`: the changes of files since a call. An agent gets no contents.
 
-use std::io::Write;
-
 use super::undo::named::checkpoint_of;
 use super::undo::shown;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::output;
 
 /// Options of `castellan diff`.
 #[derive(Debug, clap::Args)]
@@ -23,7 +22,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let found = global.client()?.diff(&id)?;
     let mut out = anstream::stdout();
     if options.json {
-        writeln!(out, "{:#}", serde_json::to_value(&found)?)?;
+        output::write_json(&mut out, &serde_json::to_value(&found)?)?;
     } else if found.count == 0 && found.unseen.count == 0 {
         global.note("the files are as they were before the call")?;
     } else {

@@ -64,7 +64,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if options.json {
         let shown: Vec<Json> = checks.iter().map(Check::json).collect();
         let (ok, answer) = (exit == Exit::Done, answer.word());
-        writeln!(out, "{:#}", json!({ "ok": ok, "answer": answer, "checks": shown }))?;
+        output::write_json(&mut out, &json!({ "ok": ok, "answer": answer, "checks": shown }))?;
     } else {
         write(&mut out, global, &checks)?;
     }

@@ -64,7 +64,7 @@ fn show(global: &Global, as_json: bool) -> anyhow::Result<Exit> {
     let engine = &status.engine;
     let mut out = anstream::stdout();
     if as_json {
-        writeln!(out, "{:#}", json_of(engine)?)?;
+        output::write_json(&mut out, &json_of(engine)?)?;
     } else {
         writeln!(out, "{}", printable(&line(engine)))?;
         if engine.state != EngineState::Judging {

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::asked_call::{AskedCall, JudgedCall};
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{FAINT, printable, verdict_style, verdict_word};
+use crate::output::{self, FAINT, printable, verdict_style, verdict_word};
 
 /// Options of `castellan explain`.
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let explanation = Explanation::of(&judged.facts, &rows, &judged.decision);
     let mut out = anstream::stdout();
     if options.json {
-        writeln!(out, "{:#}", json_of(&judged, &explanation)?)?;
+        output::write_json(&mut out, &json_of(&judged, &explanation)?)?;
     } else {
         write(&mut out, &judged, &explanation)?;
     }

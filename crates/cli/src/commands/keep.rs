@@ -12,7 +12,7 @@ use super::undo::named::checkpoint_of;
 use super::undo::shown;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{WARNING, counted, printable};
+use crate::output::{self, WARNING, counted, printable};
 use crate::{ask, presence};
 
 /// Options of `castellan keep`.
@@ -52,7 +52,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let seen = found.differences.into_iter().map(|one| one.seen).filter(|seen| !seen.is_empty()).collect();
     let report = client.keep(&checkpoint, seen)?;
     if options.json {
-        writeln!(anstream::stdout(), "{:#}", json!({ "kept": id, "report": report }))?;
+        output::write_json(&mut anstream::stdout(), &json!({ "kept": id, "report": report }))?;
     } else {
         tell(global, &report)?;
     }
@@ -100,7 +100,7 @@ fn files(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     client.keep_files(paths.clone(), &shown)?;
     if options.json {
-        writeln!(anstream::stdout(), "{:#}", json!({ "kept": paths, "count": count }))?;
+        output::write_json(&mut anstream::stdout(), &json!({ "kept": paths, "count": count }))?;
     } else {
         global.note("the files are kept")?;
     }

@@ -105,7 +105,7 @@ fn show(global: &Global, only: Option<&'static str>, as_json: bool) -> anyhow::R
     if as_json {
         let packs: Vec<Json> =
             packs.iter().map(|(pack, shown)| json_of(pack, shown, &config, is_agent)).collect();
-        writeln!(out, "{:#}", json!({ "packs": packs }))?;
+        output::write_json(&mut out, &json!({ "packs": packs }))?;
         return Ok(());
     }
     let header = ["pack", "state", "from", "deny", "ask", "review", "other", "hits in 7 days"];

@@ -18,7 +18,7 @@ use super::explain::tree;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::WATCH_POLL;
-use crate::output::{FAINT, WARN, age, printable};
+use crate::output::{self, FAINT, WARN, age, printable};
 use crate::presence;
 
 /// Options of `castellan pending`.
@@ -54,7 +54,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     if options.granted {
         let calls = client.granted()?;
         if options.json {
-            writeln!(out, "{:#}", json!({ "version": 1, "granted": calls }))?;
+            output::write_json(&mut out, &json!({ "version": 1, "granted": calls }))?;
         } else if calls.is_empty() {
             global.note("nothing is granted")?;
         }
@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let calls = all(&client)?;
     if options.json {
-        writeln!(out, "{:#}", json!({ "version": 2, "pending": calls }))?;
+        output::write_json(&mut out, &json!({ "version": 2, "pending": calls }))?;
         return Ok(Exit::Done);
     }
     if calls.is_empty() {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::output::{FAINT, WARN, printable};
+use crate::output::{self, FAINT, WARN, printable};
 use crate::{ask, plan_file, presence};
 
 /// Subcommands of `castellan plan`.
@@ -127,7 +127,7 @@ fn approve(global: &Global, client: &ControlClient, options: &Approve) -> anyhow
 fn status(global: &Global, plans: &[ListedPlan], is_json: bool) -> anyhow::Result<()> {
     let mut out = anstream::stdout();
     if is_json {
-        return Ok(writeln!(out, "{:#}", json!({ "version": 1, "plans": plans }))?);
+        return Ok(output::write_json(&mut out, &json!({ "version": 1, "plans": plans }))?);
     }
     if plans.is_empty() {
         global.note("no plan is in force or proposed")?;

@@ -16,6 +16,7 @@ use serde_json::Value as Json;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::limits::{PROMPT_TIME, STATUS_TIME};
+use crate::output;
 use crate::protection::Protection;
 
 /// Options of `castellan status`.
@@ -55,7 +56,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let protection = Protection::of(global, &AgentId::ALL, STATUS_TIME)?;
     if options.json {
-        writeln!(out, "{:#}", json::of(&protection)?)?;
+        output::write_json(&mut out, &json::of(&protection)?)?;
     } else {
         screen::write(&mut out, global, &protection)?;
     }

@@ -32,7 +32,7 @@ pub(crate) struct Options {
 pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let home = Directories::of_environment().map(|own| own.home.display().to_string());
     let bundle = without_private(bundle(global), &home.unwrap_or_default());
-    let text = format!("{bundle:#}\n");
+    let text = format!("{}\n", output::json_text(&bundle));
     let file = &options.output;
     let is_shown = ask::show(&text)?;
     if !is_shown || !options.yes && !is_wanted(file)? {

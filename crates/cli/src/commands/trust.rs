@@ -134,7 +134,7 @@ fn files_cell(files: Option<ProjectFiles>) -> Cell {
 fn list(global: &Global, decided: &[DecidedWorkspace], json: bool) -> anyhow::Result<Exit> {
     let mut out = anstream::stdout();
     if json {
-        writeln!(out, "{:#}", json!({ "version": 2, "workspaces": decided }))?;
+        output::write_json(&mut out, &json!({ "version": 2, "workspaces": decided }))?;
         return Ok(Exit::Done);
     }
     if decided.is_empty() {

@@ -5,7 +5,6 @@ pub(super) mod named;
 pub(super) mod shown;
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 use castellan_audit::{Entry, Filter, Record};
@@ -63,7 +62,7 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     }
     let report = client.undo(&id, &found.shown, options.is_final)?;
     if options.json {
-        writeln!(anstream::stdout(), "{:#}", serde_json::to_value(&report)?)?;
+        output::write_json(&mut anstream::stdout(), &serde_json::to_value(&report)?)?;
     } else {
         tell(global, &report)?;
     }
@@ -98,7 +97,7 @@ fn list(global: &Global, is_json: bool) -> anyhow::Result<Exit> {
         checkpoints.iter().rev().take(UNDO_LISTED_MAX).map(|one| Row::of(one, &calls)).collect();
     let mut out = anstream::stdout();
     if is_json {
-        writeln!(out, "{:#}", Json::Array(rows.iter().map(Row::json).collect()))?;
+        output::write_json(&mut out, &Json::Array(rows.iter().map(Row::json).collect()))?;
         return Ok(Exit::Done);
     }
     if rows.is_empty() {

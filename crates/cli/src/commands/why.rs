@@ -36,9 +36,9 @@ pub(crate) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     };
     let mut out = anstream::stdout();
     match (presence::is_within_agent(layout.home()), options.json) {
-        (true, true) => writeln!(out, "{:#}", json::for_agent(&found.call))?,
+        (true, true) => output::write_json(&mut out, &json::for_agent(&found.call))?,
         (true, false) => write_for_agent(&mut out, &found.call)?,
-        (false, true) => writeln!(out, "{:#}", json::of(global, &layout, &found)?)?,
+        (false, true) => output::write_json(&mut out, &json::of(global, &layout, &found)?)?,
         (false, false) => show::write(&mut out, global, &layout, &found)?,
     }
     Ok(Exit::Done)

@@ -1,6 +1,5 @@
 //! `castellan config show`: the effective value of every key; `--origin` adds sources and values without effect.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -51,7 +50,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let mut out = anstream::stdout();
     if options.json {
         let settings: Vec<Json> = settings.iter().map(|setting| json_of(setting)).collect();
-        writeln!(out, "{:#}", json!({ "settings": settings, "ignored": config.in_vain() }))?;
+        output::write_json(&mut out, &json!({ "settings": settings, "ignored": config.in_vain() }))?;
     } else {
         let values = settings.iter().flat_map(|setting| rows(setting, options.origin));
         let rows: Vec<Vec<Cell>> = std::iter::once(header(options.origin)).chain(values).collect();

@@ -38,18 +38,17 @@ pub(super) fn run(global: &Global, dir: &Path, options: &Options) -> anyhow::Res
     if let Some(last) = last {
         let what = gone(dir, last);
         match options.json {
-            true => writeln!(
-                out,
-                "{:#}",
-                json!({ "ok": false, "problems": [what], "outside": json_outside(&outside) })
-            )?,
+            true => {
+                let all = json!({ "ok": false, "problems": [what], "outside": json_outside(&outside) });
+                output::write_json(&mut out, &all)?;
+            }
             false => output::write_messages(&mut out, ERROR, &[what])?,
         }
         return Ok(Exit::No);
     }
     let verification = castellan_audit::verify_copied(dir, &outside.copies)?;
     if options.json {
-        writeln!(out, "{:#}", json_of(&verification, &outside))?;
+        output::write_json(&mut out, &json_of(&verification, &outside))?;
     } else if !global.quiet || !verification.ok() {
         write(&mut out, &verification, &outside)?;
     }

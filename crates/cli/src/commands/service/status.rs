@@ -1,7 +1,5 @@
 //! `castellan service status`: the manager, the files and the state of the service.
 
-use std::io::Write;
-
 use castellan_daemon::{HooksOnStop, Layout};
 use serde_json::{Value as Json, json};
 
@@ -37,7 +35,7 @@ pub(super) fn run(global: &Global, options: &Options) -> anyhow::Result<Exit> {
     let report = Report::of(&global.layout()?, global.client()?.status().is_ok())?;
     let mut out = anstream::stdout();
     if options.json {
-        writeln!(out, "{:#}", report.json())?;
+        output::write_json(&mut out, &report.json())?;
     } else {
         output::write_table(&mut out, &report.rows())?;
     }
