@@ -114,14 +114,14 @@ do_install() {
             "To go back, run \`$0 --uninstall --prefix $prefix\` first"
     fi
     mkdir -p "$own" || fail 1 "$own cannot be made: give another --prefix"
-    sed 's/^[0-9a-f]*  //' "$here/SHA256SUMS" | grep -E '^(bin|share)/' | LC_ALL=C sort -r >"$list.castellan-new"
+    sed 's/^[0-9a-f]*  //' "$here/SHA256SUMS" | grep -E '^(bin|lib|share)/' | LC_ALL=C sort -r >"$list.castellan-new"
     # Files that only an earlier version has stay known until they are removed, also after a half-finished run.
     if [ -f "$list" ]; then
         cat "$list" "$([ -f "$list.before" ] && echo "$list.before" || echo /dev/null)" | sort -u >"$list.before.castellan-new"
         mv -f "$list.before.castellan-new" "$list.before"
     fi
     mv -f "$list.castellan-new" "$list"
-    # In reverse order: the programs come last, and `castellan` after the hook and the sandbox that it starts.
+    # In reverse order: Falco's plugin and the programs come last, and `castellan` after the hook and the sandbox that it starts.
     while IFS= read -r file; do
         place "$file" "$prefix/$file"
     done <"$list"
@@ -163,7 +163,7 @@ do_uninstall() {
         rm -f "$prefix/$file" "$prefix/$file.castellan-new"
     done <"$list"
     rm -f "$mark" "$list" "$list.before" "$list.castellan-new" "$list.before.castellan-new" "$mark.castellan-new"
-    rmdir "$own" "$prefix/share/doc/castellan" 2>/dev/null || true
+    rmdir "$own" "$prefix/share/doc/castellan" "$prefix/lib/castellan" 2>/dev/null || true
     say "castellan is removed from $prefix. Settings, rules and log stay: \`castellan uninstall --purge\` would have removed them"
 }
 

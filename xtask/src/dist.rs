@@ -4,6 +4,7 @@
 mod archive;
 mod check;
 mod deb;
+mod library;
 mod licences;
 mod linked;
 mod plugins;

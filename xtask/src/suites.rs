@@ -144,6 +144,7 @@ const SUITES: &[Suite] = &[
         steps: &[
             Step::Clients,
             Step::Run("cargo build --workspace"),
+            Step::FalcoPlugin,
             Step::Run("cargo test --workspace --test service -- --test-threads=1 --nocapture"),
             Step::Run("cargo test --workspace --test packages -- --test-threads=1"),
         ],

@@ -56,12 +56,24 @@ pub(crate) fn leave_to_sessions(
     facts.session_scripts.retain(|path| !is_foreign(path));
 }
 
-/// The programs beside this one, and the plugin by which a Falco judges.
-const OWN_PROGRAMS: [&str; 5] =
-    ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader", "libcoding_agent.so"];
+/// The programs beside this one.
+const OWN_PROGRAMS: [&str; 4] = ["castellan", "castellan-hook", "castellan-sandbox", "castellan-reader"];
 
-/// Returns castellan's own paths: its home, configuration and state, the organisation's files, and the programs. Each
-/// path is included as written and, if it differs, as resolved.
+/// The name of the plugin by which a Falco judges.
+const FALCO_PLUGIN: &str = "libcoding_agent.so";
+
+/// The folder of a package for that plugin, beside the folder of the programs.
+const FALCO_PLUGIN_FOLDER: &str = "lib/castellan";
+
+/// Returns the places of Falco's plugin for a castellan at this path, the first choice first.
+pub fn falco_plugins(castellan: &Path) -> Vec<PathBuf> {
+    let folder = castellan.parent();
+    let packed = folder.and_then(Path::parent).map(|above| above.join(FALCO_PLUGIN_FOLDER));
+    folder.map(Path::to_owned).into_iter().chain(packed).map(|folder| folder.join(FALCO_PLUGIN)).collect()
+}
+
+/// Returns castellan's own paths: its home, configuration and state, the organisation's files, the programs, and the places of
+/// Falco's plugin. Each path is included as written and, if it differs, as resolved.
 pub fn own_paths(layout: &Layout) -> Vec<String> {
     let organisation = OrganisationPlace::default().dir;
     let home = layout.home().dir().to_owned();
@@ -75,7 +87,8 @@ pub fn own_paths(layout: &Layout) -> Vec<String> {
         .into_iter()
         .flat_map(|folder| OWN_PROGRAMS.map(|name| folder.join(name)));
     let plugin = executable.as_deref().map(plugin_paths).unwrap_or_default();
-    let all = folders.chain(programs).chain(plugin);
+    let of_falco = executable.as_deref().map(falco_plugins).unwrap_or_default();
+    let all = folders.chain(programs).chain(plugin).chain(of_falco);
     let both = all.flat_map(|path| {
         let real = std::fs::canonicalize(&path).ok().filter(|real| *real != path);
         [Some(path), real].into_iter().flatten()

@@ -99,7 +99,7 @@ pub use control::{
 };
 pub use engine::{COMMAND as FALCO_COMMAND, CheckedEngine, become_falco};
 pub use explanation::{ExplainedCommand, ExplainedEffect, Explanation, FiredRule};
-pub use facts::{facts_of, own_paths};
+pub use facts::{facts_of, falco_plugins, own_paths};
 pub use file_set::{
     CASES_ENDING, FileSet, FileSetError, PROJECT_FOLDER, is_case_file, read_organisation, read_project,
 };

@@ -11,7 +11,7 @@ use castellan_tests::hook::{self, bash, understood};
 use castellan_tests::process::{Finished, Running};
 use castellan_tests::terminal;
 
-use crate::rig::{LIMIT, Packages, files_below, real, run};
+use crate::rig::{LIMIT, PACKED_PLUGIN, Packages, files_below, real, run};
 
 /// A user's folder, and unpacked archives of versions.
 struct Place {
@@ -99,6 +99,7 @@ fn an_archive_is_installed_and_removed() -> Result<()> {
         "bin/castellan-hook",
         "bin/castellan-reader",
         "bin/castellan-sandbox",
+        PACKED_PLUGIN,
         "share/man/man1/castellan.1",
         "share/bash-completion/completions/castellan",
         "share/zsh/site-functions/_castellan",
@@ -110,7 +111,12 @@ fn an_archive_is_installed_and_removed() -> Result<()> {
     }
     let mode =
         |file: &str| Ok::<u32, std::io::Error>(fs::metadata(place.prefix().join(file))?.permissions().mode());
-    ensure!((mode("bin/castellan")? & 0o777, mode("share/man/man1/castellan.1")? & 0o777) == (0o755, 0o644));
+    ensure!(mode("bin/castellan")? & 0o777 == 0o755);
+    for file in [PACKED_PLUGIN, "share/man/man1/castellan.1"] {
+        ensure!(mode(file)? & 0o777 == 0o644, "{file}");
+    }
+    // Falco loads no library of a folder that others may write.
+    ensure!(mode("lib/castellan")? & 0o022 == 0);
     // A second run changes nothing.
     let again = place.run(&archive, &[])?;
     ensure!(again.code == Some(0) && !again.stdout.contains("installed "), "{again:?}");
@@ -119,6 +125,7 @@ fn an_archive_is_installed_and_removed() -> Result<()> {
     let done = place.run(&archive, &["--uninstall"])?;
     ensure!(done.code == Some(0), "{done:?}");
     ensure!(files_below(&place.prefix())? == ["share/man/man1/mine.1"]);
+    ensure!(!place.prefix().join("lib/castellan").exists());
     let done = place.run(&archive, &["--uninstall"])?;
     ensure!(done.code == Some(1) && done.stderr.contains("no castellan of this script"), "{done:?}");
     Ok(())
@@ -163,8 +170,8 @@ fn failing_mv(folder: &Path, after: usize) -> Result<()> {
 
 #[test]
 fn a_half_finished_installation_is_resumed() -> Result<()> {
-    // Two renames for the lists, one for each of six changed files, one for the mark. Programs stay whole until their turn.
-    for after in [0, 1, 2, 4, 6, 7, 8] {
+    // Two renames for the lists, one for each of seven changed files, one for the mark. Programs stay whole until their turn.
+    for after in [0, 1, 2, 4, 6, 7, 8, 9] {
         let place = Place::new()?;
         let (old, new) = (place.unpack("0.1.0")?, place.unpack("0.2.0")?);
         ensure!(place.run(&old, &[])?.code == Some(0));

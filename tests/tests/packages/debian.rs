@@ -1,6 +1,7 @@
 //! The Debian package, by the real `dpkg` in a folder of its own.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,7 +9,7 @@ use anyhow::{Result, ensure};
 use castellan_tests::agents;
 use castellan_tests::process::Finished;
 
-use crate::rig::{Packages, real, run};
+use crate::rig::{PACKED_PLUGIN, Packages, real, run};
 
 /// A system of `dpkg` in an empty folder.
 struct System {
@@ -119,10 +120,11 @@ fn a_package_whose_hooks_guard_everybody_is_not_removed() -> Result<()> {
     }
     let unit = system.file("etc/systemd/system/castellan@.service");
     fs::create_dir_all(unit.parent().unwrap_or(&unit))?;
-    fs::write(&unit, "")?;
+    fs::write(&unit, "ExecStart=/usr/bin/castellan daemon --home /var/lib/castellan/%i\n")?;
     let done = system.dpkg(&["--remove", "castellan"])?;
     ensure!(done.code != Some(0) && done.stderr.contains("castellan uninstall --system"), "{done:?}");
-    fs::remove_file(&unit)?;
+    // Another castellan, as in /usr/local, needs no file of the package.
+    fs::write(&unit, "ExecStart=/usr/local/bin/castellan daemon --home /var/lib/castellan/%i\n")?;
     ensure!(system.dpkg(&["--purge", "castellan"])?.code == Some(0));
     ensure!(!system.file("usr/bin/castellan").exists() && !system.file("usr/share/doc/castellan").exists());
     Ok(())
@@ -134,8 +136,11 @@ fn the_real_package_has_programs_that_run() -> Result<()> {
     let package = real()?.find("castellan_", ".deb")?;
     let done = system.install(&package)?;
     ensure!(done.code == Some(0), "{done:?}");
+    let mode = fs::metadata(system.file("usr/bin/castellan-reader"))?.permissions().mode() & 0o777;
+    ensure!(mode == 0o711, "a user can inspect a reader whose program is readable: {mode:o}");
     let done = run(Command::new(system.file("usr/bin/castellan")).arg("--version"))?;
     ensure!(done.stdout.starts_with("castellan "), "{done:?}");
+    ensure!(system.file("usr").join(PACKED_PLUGIN).is_file());
     let page =
         run(Command::new("gzip").args(["-dc"]).arg(system.file("usr/share/man/man1/castellan-doctor.1.gz")))?;
     ensure!(page.stdout.contains(".TH castellan-doctor"), "{page:?}");

@@ -5,6 +5,7 @@
 mod archive;
 mod claude;
 mod debian;
+mod falco;
 mod others;
 mod rig;
 mod skills;

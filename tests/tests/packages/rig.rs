@@ -18,6 +18,10 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(240);
 /// `castellan` for packages: it tells its version, writes a man page and completions, and tells what guards an agent.
 const CASTELLAN: &str = include_str!("programs/castellan");
 
+/// Falco's plugin, beside the programs and in a package.
+pub(crate) const PLUGIN: &str = "libcoding_agent.so";
+pub(crate) const PACKED_PLUGIN: &str = "lib/castellan/libcoding_agent.so";
+
 /// Packages in a folder.
 #[derive(Debug)]
 pub(crate) struct Packages {
@@ -34,6 +38,7 @@ impl Packages {
             fs::write(programs.path().join(name), text)?;
             fs::set_permissions(programs.path().join(name), fs::Permissions::from_mode(0o755))?;
         }
+        fs::write(programs.path().join(PLUGIN), format!("a library of {version}"))?;
         Packages::of(programs.path(), |_| {})
     }
 
@@ -105,6 +110,7 @@ pub(crate) fn real() -> Result<&'static Packages> {
                 fs::copy(&from, &to)?;
             }
         }
+        fs::copy(falco_plugin()?.join(PLUGIN), programs.path().join(PLUGIN))?;
         Packages::of(programs.path(), |_| {})
     };
     let made = MADE.get_or_init(|| make().map_err(|error| format!("{error:#}")));
@@ -118,6 +124,16 @@ fn built() -> Result<PathBuf> {
     let missing = folder.join("xtask");
     ensure!(missing.is_file(), "`{}` is missing: run `cargo build --workspace` first", missing.display());
     Ok(folder.to_owned())
+}
+
+/// The folder of Falco's plugin of this project, and of the program in Falco's place below `examples`.
+pub(crate) fn falco_plugin() -> Result<PathBuf> {
+    let folder = built()?.parent().context("no folder of all builds")?.join("falco-plugin/debug");
+    let missing = folder.join(PLUGIN);
+    let build = "cargo build --locked --manifest-path plugins/falco/Cargo.toml --target-dir target/falco-plugin --lib \
+                 --example stand_in";
+    ensure!(missing.is_file(), "`{}` is missing: run `{build}` first", missing.display());
+    Ok(folder)
 }
 
 pub(crate) fn run(command: &mut Command) -> Result<Finished> {

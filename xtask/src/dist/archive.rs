@@ -1,10 +1,13 @@
-//! The files of the archive and of the Debian package: programs, man pages, completions, licences, the bill of materials.
+//! The files of the archive and of the Debian package: programs, Falco's plugin, man pages, completions, licences, the bill of
+//! materials.
 //! Must not know an archive's format.
 
 use std::process::Command;
+use std::rc::Rc;
 
 use anyhow::{Context, ensure};
 
+use super::library;
 use super::programs::Programs;
 use super::tree::{FILE, PROGRAM, Tree};
 use crate::root;
@@ -21,10 +24,13 @@ const DOCUMENTS: &[&str] = &["LICENSE", "README.md", "CHANGELOG.md", "SECURITY.m
 
 const INSTALL: &str = include_str!("../../../packaging/install.sh");
 
-/// Returns the installed files: `bin/..` and `share/..`. `legal` are the files about licences.
+/// Returns the installed files: `bin/..`, `lib/..` and `share/..`. `legal` are the files about licences.
 pub(super) fn installed(programs: &Programs, legal: &Tree) -> anyhow::Result<Tree> {
     let mut tree = Tree::default();
     tree.add_tree("bin", &programs.tree)?;
+    if let Some(bytes) = &programs.library {
+        tree.add(library::PLACE, FILE, Rc::clone(bytes))?;
+    }
     let pages = tempfile::tempdir().context("no temporary folder")?;
     run(programs, &["--quiet", "man", &pages.path().display().to_string()])?;
     tree.add_folder("share/man/man1", pages.path())?;

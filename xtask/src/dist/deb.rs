@@ -13,6 +13,10 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("prerm", include_str!("../../../packaging/deb/prerm")),
 ];
 
+/// The mode of the reader. `castellan install --system` gives it this mode, because the kernel hides a process from its own
+/// user whose program that user cannot read. A newer package must not take that back.
+const READER: u32 = 0o711;
+
 const COPYRIGHT: &str = "\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: castellan
@@ -33,7 +37,7 @@ pub(super) fn architecture(platform: &str) -> anyhow::Result<&'static str> {
     }
 }
 
-/// Returns the package. `files` are those of the archive: `bin/..` and `share/..`.
+/// Returns the package. `files` are those of the archive: `bin/..`, `lib/..` and `share/..`.
 pub(super) fn package(programs: &Programs, files: &Tree, time: u64) -> anyhow::Result<Vec<u8>> {
     let data = data(files)?;
     let mut control = Tree::default();
@@ -57,7 +61,8 @@ fn data(files: &Tree) -> anyhow::Result<Tree> {
         if place.starts_with("share/man/") || place.ends_with("/CHANGELOG.md") {
             data.add(&format!("usr/{place}.gz"), FILE, gzip(&entry.bytes)?)?;
         } else if !place.ends_with("/LICENSE") {
-            data.add(&format!("usr/{place}"), entry.mode, entry.bytes.clone())?;
+            let mode = if place == "bin/castellan-reader" { READER } else { entry.mode };
+            data.add(&format!("usr/{place}"), mode, entry.bytes.clone())?;
         }
     }
     data.add_text("usr/share/doc/castellan/copyright", COPYRIGHT)?;
@@ -79,14 +84,16 @@ fn control_text(programs: &Programs, data: &Tree) -> anyhow::Result<String> {
     ))
 }
 
-/// Returns the libraries of Debian that the programs are linked with. A static program needs none.
+/// Returns the libraries of Debian that the programs and the plugin are linked with. A static program needs none.
 fn depends(programs: &Programs) -> anyhow::Result<Vec<String>> {
     let castellan = programs.tree.get("castellan").context("no castellan")?;
+    // The other programs are small, and linked statically where that is possible.
+    let linked = || std::iter::once(&castellan.bytes).chain(&programs.library);
     let mut depends = Vec::new();
-    if let Some((major, minor)) = glibc(&castellan.bytes) {
+    if let Some((major, minor)) = linked().filter_map(|bytes| glibc(bytes)).max() {
         depends.push(format!("libc6 (>= {major}.{minor})"));
     }
-    if contains(&castellan.bytes, b"libgcc_s.so.1\0") {
+    if linked().any(|bytes| contains(bytes, b"libgcc_s.so.1\0")) {
         depends.push("libgcc-s1".to_owned());
     }
     Ok(depends)

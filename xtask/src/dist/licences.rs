@@ -13,8 +13,8 @@ use super::linked::Linked;
 const NAMES: &[&str] = &["license", "licence", "copying", "notice", "unlicense", "copyright"];
 
 const HEAD: &str = "\
-castellan is under the Apache License 2.0. Its programs contain the crates below. The list is followed by the texts of
-licences and notices as the crates carry them; equal texts are printed once.
+castellan is under the Apache License 2.0. Its programs and its plugin for Falco contain the crates below. The list is
+followed by the texts of licences and notices as the crates carry them; equal texts are printed once.
 
 ";
 
@@ -82,6 +82,7 @@ mod tests {
                 folder,
                 checksum: checksum.map(str::to_owned),
                 needs: BTreeSet::new(),
+                is_root: false,
             }
         };
         let all = [

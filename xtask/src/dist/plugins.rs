@@ -63,7 +63,7 @@ mod tests {
             tree.add(name, 0o755, name.as_bytes()).unwrap();
         }
         let (version, platform) = ("7.8.9".to_owned(), "x".to_owned());
-        let programs = Programs { version, platform, castellan: PathBuf::new(), tree };
+        let programs = Programs { version, platform, castellan: PathBuf::new(), tree, library: None };
         let mut legal = Tree::default();
         legal.add_text("LICENSE", "text").unwrap();
         files(agent, &programs, &legal).unwrap()

@@ -1,11 +1,13 @@
-//! [`Programs`]: castellan's programs, built or taken from a folder, with their version and platform. Must not know the
-//! packages.
+//! [`Programs`]: castellan's programs and Falco's plugin, built or taken from a folder, with their version and platform. Must not
+//! know the packages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 use anyhow::{Context, ensure};
 
+use super::library;
 use super::tree::{PROGRAM, Tree};
 use crate::build::{self, host_triple, target};
 use crate::root;
@@ -27,6 +29,8 @@ pub(super) struct Programs {
     pub(super) castellan: PathBuf,
     /// The programs by name.
     pub(super) tree: Tree,
+    /// Falco's plugin, on platforms that have it.
+    pub(super) library: Option<Rc<[u8]>>,
 }
 
 /// The origin of the programs.
@@ -54,15 +58,22 @@ impl Programs {
             }
             Origin::Folder(folder) => in_folder(folder),
         };
+        let read =
+            |path: &Path| std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()));
         let mut tree = Tree::default();
         for ((name, _), path) in PROGRAMS.iter().zip(&paths) {
-            let bytes =
-                std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
-            tree.add(name, PROGRAM, bytes)?;
+            tree.add(name, PROGRAM, read(path)?)?;
         }
         let [castellan, ..] = paths;
         let platform = platform.map_or_else(host_triple, |platform| Ok(platform.to_owned()))?;
-        Ok(Programs { version: version(&castellan)?, platform, castellan, tree })
+        let library = || match origin {
+            Origin::Release => library::built(true, &flags()?),
+            Origin::Debug => library::built(false, &flags()?),
+            Origin::Folder(folder) => library::in_folder(folder),
+        };
+        let library = library::belongs_to(&platform).then(library).transpose()?;
+        let library = library.map(|path| read(&path)).transpose()?.map(Rc::from);
+        Ok(Programs { version: version(&castellan)?, platform, castellan, tree, library })
     }
 }
 

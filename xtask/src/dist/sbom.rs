@@ -1,24 +1,24 @@
-//! The software bill of materials, in the JSON of CycloneDX 1.6: castellan's programs with their hashes, the crates in
-//! them, and which crate needs which. Must not know where the values come from.
+//! The software bill of materials, in the JSON of CycloneDX 1.6: castellan's programs and Falco's plugin with their hashes, the
+//! crates in them, and which crate needs which. Must not know where the values come from.
 
 use serde_json::{Value as Json, json};
 
+use super::library;
 use super::linked::{Linked, purl};
-use super::programs::{PROGRAMS, Programs};
+use super::programs::Programs;
 use super::tree::sha256;
 
 /// Returns the bill. `time` is in seconds since 1970.
 pub(super) fn text(programs: &Programs, linked: &[Linked], time: u64) -> anyhow::Result<String> {
     let version = &programs.version;
     let hash = |bytes: &[u8]| json!([{ "alg": "SHA-256", "content": sha256(bytes) }]);
-    let parts: Vec<Json> = programs
-        .tree
-        .files()
-        .map(|(name, entry)| {
-            json!({ "type": "application", "bom-ref": format!("program:{name}"), "name": name, "version": version,
-                "hashes": hash(&entry.bytes) })
-        })
-        .collect();
+    let part = |kind: &str, name: &str, bytes: &[u8]| {
+        let place = format!("program:{name}");
+        json!({ "type": kind, "bom-ref": place, "name": name, "version": version, "hashes": hash(bytes) })
+    };
+    let files = programs.tree.files().map(|(name, entry)| part("application", name, &entry.bytes));
+    let library = programs.library.iter().map(|bytes| part("library", library::NAME, bytes));
+    let parts: Vec<Json> = files.chain(library).collect();
     let castellan = json!({
         "type": "application",
         "bom-ref": "castellan",
@@ -28,8 +28,7 @@ pub(super) fn text(programs: &Programs, linked: &[Linked], time: u64) -> anyhow:
         "components": parts,
         "properties": [{ "name": "castellan:platform", "value": programs.platform }],
     });
-    let roots = PROGRAMS.iter().filter_map(|(_, package)| linked.iter().find(|one| one.name == *package));
-    let roots: Vec<String> = roots.map(Linked::purl).collect();
+    let roots: Vec<String> = linked.iter().filter(|one| one.is_root).map(Linked::purl).collect();
     let mut dependencies = vec![json!({ "ref": "castellan", "dependsOn": roots })];
     dependencies.extend(linked.iter().map(|one| {
         let needs: Vec<String> = one.needs.iter().map(|(name, version)| purl(name, version)).collect();

@@ -19,7 +19,7 @@ pub(super) fn run(until: Instant) -> anyhow::Result<()> {
     finish(falco::cargo(&["clippy", "--all-targets"])?.args(["--", "--deny", "warnings"]), until)?;
     let mut test = falco::cargo(&["test", "--lib", "--tests"])?;
     finish(test.env("CASTELLAN_CASE_ROWS", &rows).args(["--", "--include-ignored"]), until)?;
-    finish(&mut falco::cargo(&falco::BUILD)?, until)?;
+    build(until)?;
     let (library, stand_in) = falco::built("debug")?;
     let both = |falco: &Path| {
         finish(Command::new(examples.join("both_engines")).args([falco, &library]), until)?;
@@ -39,6 +39,11 @@ fn sessions(falco: &Path, library: &Path, until: Instant) -> anyhow::Result<()> 
     cargo.args(["test", "--workspace", "--test", "falco", "--", "--test-threads=8"]).current_dir(root()?);
     cargo.env("CASTELLAN_TEST_FALCO", falco).env("CASTELLAN_TEST_FALCO_PLUGIN", library);
     finish(&mut cargo, until)
+}
+
+/// Builds the library and the stand-in.
+pub(super) fn build(until: Instant) -> anyhow::Result<()> {
+    finish(&mut falco::cargo(&falco::BUILD)?, until)
 }
 
 fn finish(command: &mut Command, until: Instant) -> anyhow::Result<()> {

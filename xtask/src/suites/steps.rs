@@ -28,6 +28,8 @@ pub(super) enum Step {
     Sandboxes,
     /// Tests Falco's plugin.
     Falco,
+    /// Builds Falco's plugin, for packages.
+    FalcoPlugin,
     /// The test executables that belong to the suite, each with this number of threads.
     Tests { threads: Option<u8>, belongs: fn(&Executable) -> bool },
 }
@@ -41,6 +43,7 @@ impl Step {
             Step::Kits => kits::install(until),
             Step::Sandboxes => sandboxes::install(until),
             Step::Falco => falco::run(until),
+            Step::FalcoPlugin => falco::build(until),
             Step::Tests { threads, belongs } => {
                 let chosen = executables::built()?.into_iter().filter(belongs).collect();
                 executables::run(chosen, *threads, share, until)
@@ -57,6 +60,7 @@ impl fmt::Display for Step {
             Step::Kits => "install the agent SDKs",
             Step::Sandboxes => "install other sandboxes",
             Step::Falco => "test Falco's plugin and both engines",
+            Step::FalcoPlugin => "build Falco's plugin",
             Step::Tests { .. } => "run the tests",
         })
     }

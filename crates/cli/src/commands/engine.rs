@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
-use castellan_daemon::{ControlClient, EngineState, EngineStatus, KeyEdit, StatusReport};
+use castellan_daemon::{ControlClient, EngineState, EngineStatus, KeyEdit, StatusReport, falco_plugins};
 use castellan_policy::{EngineKind, EngineSettings};
 use serde_json::{Value as Json, json};
 
@@ -228,14 +228,10 @@ fn is_of_root(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|found| found.uid() == 0)
 }
 
-/// Returns the plugin of the configuration, else the one of castellan's package.
+/// Returns the plugin that the configuration names, else the one of castellan's package.
 fn found_plugin(configured: &EngineSettings) -> anyhow::Result<String> {
     let own = std::env::current_exe().and_then(std::fs::canonicalize).ok();
-    let folder = own.as_deref().and_then(Path::parent);
-    let beside = folder
-        .into_iter()
-        .flat_map(|folder| [folder.join(LIBRARY), folder.join("../lib/castellan").join(LIBRARY)]);
-    let found = std::iter::once(PathBuf::from(&configured.plugin)).chain(beside).find(|file| file.is_file());
+    let found = first_plugin(own.as_deref(), configured);
     let found = found.with_context(|| {
         format!(
             "castellan's plugin for Falco is neither at `{}` nor beside castellan: install it, or name it with `--plugin PATH`",
@@ -245,7 +241,15 @@ fn found_plugin(configured: &EngineSettings) -> anyhow::Result<String> {
     text(found)
 }
 
-const LIBRARY: &str = "libcoding_agent.so";
+/// Returns the first plugin that is there. The default place comes last: a copy there is for an existing Falco, and may be of
+/// an earlier version.
+fn first_plugin(castellan: Option<&Path>, configured: &EngineSettings) -> Option<PathBuf> {
+    let configured_place = PathBuf::from(&configured.plugin);
+    let is_chosen = configured.plugin != EngineSettings::native().plugin;
+    let chosen = is_chosen.then(|| configured_place.clone());
+    let beside = castellan.into_iter().flat_map(falco_plugins);
+    chosen.into_iter().chain(beside).chain([configured_place]).find(|file| file.is_file())
+}
 
 #[cfg(test)]
 mod tests {
@@ -266,6 +270,24 @@ mod tests {
         let found = first_falco([broken, linked].into_iter(), |_| true).unwrap();
         assert_eq!(found, std::fs::canonicalize("/bin/true").unwrap());
         assert!(!found.starts_with(&root));
+    }
+
+    #[test]
+    fn the_plugin_of_the_package_comes_before_a_copy_for_another_falco() {
+        let dir = tempfile::tempdir().unwrap();
+        let [castellan, packed, beside, chosen] =
+            ["bin/castellan", "lib/castellan/libcoding_agent.so", "bin/libcoding_agent.so", "chosen.so"]
+                .map(|file| dir.path().join(file));
+        let by_default = EngineSettings::native();
+        let by_choice = EngineSettings { plugin: chosen.display().to_string(), ..EngineSettings::native() };
+        assert_eq!(first_plugin(Some(&castellan), &by_choice), None);
+        for (new, configured) in [(&packed, &by_default), (&beside, &by_default), (&chosen, &by_choice)] {
+            std::fs::create_dir_all(new.parent().unwrap()).unwrap();
+            std::fs::write(new, "").unwrap();
+            assert_eq!(first_plugin(Some(&castellan), configured).as_ref(), Some(new));
+        }
+        // The path has no `..`: it becomes a setting.
+        assert!(falco_plugins(&castellan).contains(&packed));
     }
 
     #[test]
