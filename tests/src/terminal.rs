@@ -114,16 +114,21 @@ pub(crate) fn start_in(
     arguments: &[&str],
     environment: &[(&str, String)],
 ) -> Result<Session> {
+    // `setsid --ctty` makes standard input the controlling terminal. castellan knows terminal owners by name.
+    let mut command = home.command(&terminal_owner(home)?);
+    command.envs(environment.iter().cloned());
+    command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);
+    start_at_one(&mut command)
+}
+
+/// Starts a command with a new terminal as its standard input. No program opens that terminal for a person.
+pub fn start_at_one(command: &mut Command) -> Result<Session> {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&controller)?;
     unlockpt(&controller)?;
     let name = ptsname(&controller, Vec::new())?;
     let terminal = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str()?)?;
-    // `setsid --ctty` makes standard input the controlling terminal. castellan knows terminal owners by name.
-    let mut command = home.command(&terminal_owner(home)?);
-    command.envs(environment.iter().cloned());
-    command.args(["--ctty", "--fork", "--wait"]).arg(program).args(arguments);
-    let running = Running::start_at(&mut command, terminal)?;
+    let running = Running::start_at(command, terminal)?;
     Ok(Session { controller: controller.into(), running, shown: Vec::new() })
 }
 

@@ -13,7 +13,9 @@ mod terminal_owner;
 
 use castellan_agents::AgentId;
 
-use self::terminal_owner::{TerminalOwner, is_from_elsewhere, shown_terminals, terminal_owner};
+use self::terminal_owner::{
+    TerminalOwner, is_from_elsewhere, is_ssh_daemon, shown_terminals, terminal_owner,
+};
 use crate::limits::{ANCESTORS_MAX, MULTIPLEXER_CLIENTS_MAX, NESTED_MULTIPLEXERS_MAX};
 use crate::peers::AgentProcess;
 use crate::platform::HAS_CONTAINERS;
@@ -52,6 +54,8 @@ pub enum Refusal {
 enum Kind {
     Agent,
     TerminalOwner(TerminalOwner),
+    /// The ssh daemon's own process with the rights of the user. The kernel hides the program of such a process.
+    SshSession,
     Other,
 }
 
@@ -70,7 +74,13 @@ fn kind_by(guarded: impl Fn(u32, u64) -> bool) -> impl Fn(&Process) -> Kind {
         if is_agent {
             Kind::Agent
         } else {
-            terminal_owner(&process.executable_name()).map_or(Kind::Other, Kind::TerminalOwner)
+            let name = process.executable_name();
+            match terminal_owner(&name) {
+                Some(owner) => Kind::TerminalOwner(owner),
+                // Any process can call itself so: a program that opens terminals must be above it.
+                None if name.is_empty() && is_ssh_daemon(&process.name) => Kind::SshSession,
+                None => Kind::Other,
+            }
         }
     }
 }
@@ -210,9 +220,10 @@ where
         let mut opened = self.has_containers && process.pid == 1;
         let mut below: Option<Process> = None;
         for _ in 0..ANCESTORS_MAX {
-            match (self.kind)(&process) {
+            let kind = (self.kind)(&process);
+            match kind {
                 Kind::Agent => return Err(Refusal::WithinAgent),
-                Kind::Other => {}
+                Kind::Other | Kind::SshSession => {}
                 Kind::TerminalOwner(TerminalOwner::Terminal) => opened = true,
                 Kind::TerminalOwner(TerminalOwner::Ssh) if opened => {}
                 Kind::TerminalOwner(TerminalOwner::Ssh) => {
@@ -233,7 +244,11 @@ where
             // A parent that is younger than its child only reuses the parent's pid.
             let parent = (self.read)(process.parent).filter(|parent| parent.started <= process.started);
             let parent = parent.ok_or(Refusal::Unidentified)?;
-            below = Some(std::mem::replace(&mut process, parent));
+            let passed = std::mem::replace(&mut process, parent);
+            // The ssh daemon has started what is below its own process.
+            if kind != Kind::SshSession {
+                below = Some(passed);
+            }
         }
         Err(Refusal::Unidentified)
     }
@@ -282,6 +297,7 @@ mod tests {
     > {
         let kind = |process: &Process| match terminal_owner(&process.name) {
             _ if is_agent_name(&process.name) => Kind::Agent,
+            None if process.name == HIDDEN => Kind::SshSession,
             Some(terminal_owner) => Kind::TerminalOwner(terminal_owner),
             None => Kind::Other,
         };
@@ -293,6 +309,9 @@ mod tests {
             is_from_elsewhere: |process: &Process| process.pid.is_multiple_of(2),
         }
     }
+
+    /// An ssh daemon's own process with the user's rights.
+    const HIDDEN: &str = "a hidden sshd";
 
     fn check(rows: &[Row], expected: Result<(), Refusal>) {
         let asking = rows.last().map_or(99, |row| row.0);
@@ -472,6 +491,11 @@ mod tests {
         lost(&[(15, 1, 15, 0, "tmux"), (16, 15, 16, 5, "sh"), client], (21, 15, 21, 7, "sh"));
         // ssh from this machine to itself.
         lost(&[(14, 1, 14, 0, "sshd"), (15, 14, 14, 0, "sshd")], (21, 15, 21, 7, "sh"));
+        lost(&[(14, 1, 14, 0, "sshd"), (16, 14, 14, 0, HIDDEN)], (21, 16, 21, 7, "sh"));
+        // A process that only hides its program, and calls itself as the ssh daemon does.
+        lost(&[(16, 1, 16, 0, HIDDEN)], (22, 16, 22, 7, "sh"));
+        lost(&[(15, 1, 15, 0, "script"), (16, 15, 15, 0, HIDDEN)], (22, 16, 22, 7, "sh"));
+        lost(&[(14, 1, 14, 0, "sshd")], (16, 14, 14, 7, HIDDEN));
     }
 
     #[test]
@@ -483,6 +507,7 @@ mod tests {
         found(&[INIT], (20, 1, 20, 7, "login"));
         found(&[INIT, (15, 1, 15, 0, "systemd"), (20, 15, 20, 0, "kitty")], (22, 20, 22, 7, "zsh"));
         found(&[INIT, (14, 1, 14, 0, "sshd"), (15, 14, 14, 0, "sshd-session")], (22, 15, 22, 7, "bash"));
+        found(&[INIT, (13, 1, 13, 0, "sshd"), (15, 13, 13, 0, HIDDEN)], (22, 15, 22, 7, "bash"));
         found(&[INIT, TERMINAL, SHELL, (12, 10, 10, 7, "script")], (20, 12, 20, 7, "sh"));
         // A multiplexer that a person watches.
         let attached: Row = (12, 10, 10, 8, "tmux");

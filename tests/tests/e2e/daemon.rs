@@ -34,6 +34,7 @@ mod screen;
 mod scripts;
 mod second_question;
 mod sockets;
+mod ssh;
 mod state;
 mod switch;
 mod trial;

@@ -132,6 +132,11 @@ fn owner_on(is_macos: bool, name: &str) -> Option<TerminalOwner> {
     }
 }
 
+/// Reports whether this is the name of an ssh daemon's process.
+pub(super) fn is_ssh_daemon(name: &str) -> bool {
+    SSH_DAEMONS.contains(&name)
+}
+
 pub(super) fn multiplexer(name: &str) -> TerminalOwner {
     let known = MULTIPLEXERS.iter().find(|known| **known == name);
     TerminalOwner::Multiplexer(known.copied().unwrap_or_default())
