@@ -3,6 +3,7 @@
 
 mod attempts;
 mod installing;
+mod manager;
 mod reader;
 mod rig;
 
