@@ -214,6 +214,12 @@ impl Home {
         Ok(done)
     }
 
+    /// Registers castellan's hooks in the user's settings of an agent, in the place of all that is there.
+    pub fn register(&self, agent: agents::Agent) -> Result<()> {
+        let printed = self.run_castellan(&["install", agent.name(), "--print"])?.stdout;
+        self.write(&agent.settings(self), &printed)
+    }
+
     /// Returns the records of the log, oldest first.
     pub fn records(&self) -> Result<Vec<Json>> {
         let log = self.run_castellan(&["log", "--json"])?.stdout;

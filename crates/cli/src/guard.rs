@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use castellan_agents::{
-    AgentId, Foreign, HookCommand, Inspection, SETTINGS_BYTES_MAX, TRUST_FILE, Trust, Version, hook_trust,
-    inspect, needs_trust, question_event, tested_versions,
+    AgentId, Foreign, GivenHooks, HookCommand, Inspection, SETTINGS_BYTES_MAX, TRUST_FILE, Trust, Version,
+    hook_trust, inspect, needs_trust, question_event, tested_versions,
 };
 use castellan_daemon::{AgentStart, HookSettings, Layout, own_paths};
 use castellan_files::read_text;
@@ -125,6 +125,38 @@ impl Guard {
         match self.faults.iter().find(is_other) {
             None => Ok(()),
             Some(fault) => bail!("{}: {}: {}", self.agent.title(), fault.what(), fault.remedy()),
+        }
+    }
+
+    /// Fails unless the agent asks castellan about its calls when it starts with these options. `keeps_hooks_on`: castellan adds an
+    /// option that beats each switch in settings.
+    pub(crate) fn require_asks(&self, given: &[GivenHooks], keeps_hooks_on: bool) -> anyhow::Result<()> {
+        if self.is_by_machine {
+            return Ok(());
+        }
+        let is_overruled = |fault: &Fault| match fault {
+            Fault::SwitchedOff(..) => keeps_hooks_on,
+            Fault::Distrusted(..) => given.contains(&GivenHooks::TrustsAll),
+            Fault::NotRegistered(_)
+            | Fault::PluginUnseen(..)
+            | Fault::Unreadable(..)
+            | Fault::Unread(..)
+            | Fault::Missing(..)
+            | Fault::Changed(..)
+            | Fault::NoProgram(..)
+            | Fault::OtherProgram(..)
+            | Fault::OtherHome(..)
+            | Fault::NoHome => false,
+        };
+        let gap = self.faults.iter().find(|fault| fault.is_gap() && !is_overruled(fault)).cloned();
+        // An agent that castellan does not find has no fault.
+        let is_registered = self.for_user || self.for_machine || self.by_plugin();
+        let gap = gap.or_else(|| (!is_registered).then_some(Fault::NotRegistered(self.agent)));
+        match gap {
+            None => Ok(()),
+            Some(gap) => {
+                bail!("{} does not ask castellan: {}: {}", self.agent.title(), gap.what(), gap.remedy())
+            }
         }
     }
 

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use castellan_agents::{
-    AgentId, HookCommand, NativeFile, NativeValues, has_auto_mode, has_native, native_arguments,
-    native_files, needs_sandbox_tools,
+    AgentId, HookCommand, NativeFile, NativeValues, has_auto_mode, has_native, inspect, native_arguments,
+    native_files, needs_sandbox_tools, question_event,
 };
 use castellan_daemon::parse_plan;
 use castellan_plans::Plan;
@@ -71,6 +71,17 @@ impl Rendered {
     /// and digits that no repository can guess.
     pub(crate) fn arguments(&self, directory: &str, mark: &str) -> Vec<String> {
         native_arguments(self.agent, &self.values, directory, mark)
+    }
+
+    /// Reports whether the arguments name a file that registers castellan's question hook.
+    pub(crate) fn brings_hook(&self) -> bool {
+        let (arguments, event) = (self.arguments("", ""), question_event(self.agent));
+        let is_named = |file: &NativeFile| arguments.iter().any(|word| *word == format!("/{}", file.path));
+        let has_hook = |file: &NativeFile| {
+            inspect(self.agent, &file.text)
+                .is_ok_and(|found| found.ours.iter().any(|ours| ours.event == event))
+        };
+        self.files("").iter().any(|file| is_named(file) && has_hook(file))
     }
 }
 

@@ -1,5 +1,5 @@
-//! `castellan run`: registers itself with the daemon, starts the agent with arguments that keep it guarded, reads what it
-//! reports, and ends everything below itself at the end. Each step that fails starts no agent.
+//! `castellan run`: registers itself with the daemon, starts an agent that asks castellan with arguments that keep it so, reads
+//! what it reports, and ends everything below itself at the end. Each step that fails starts no agent.
 //!
 //! The files of `run/` have one part each. Those that start no process are tested without one.
 
@@ -31,8 +31,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use castellan_agents::{
-    AgentId, GivenSession, ObserverProblem, given_session, has_native, is_headless, is_stream,
-    transcript_places, unsaved,
+    AgentId, GivenSession, ObserverProblem, can_keep_hooks_on, given_hooks, given_session, has_native,
+    is_headless, is_stream, transcript_places, unsaved,
 };
 use castellan_daemon::{ControlClient, Layout, PlanFor, find_workspace};
 use castellan_policy::{Profile, SandboxMode};
@@ -52,6 +52,7 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::guard::Guard;
 use crate::limits::STREAM_END_TIME;
+use crate::native::Rendered;
 use crate::random::random_id;
 use crate::sandbox::Prepared;
 use crate::signals;
@@ -104,7 +105,8 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
     platform::check_runs()?;
     let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
     let (layout, client) = (global.layout()?, global.client()?);
-    Guard::of(program.agent, &layout)?.require_own()?;
+    let guard = Guard::of(program.agent, &layout)?;
+    guard.require_own()?;
     starting::ensure(layout.home(), &client)?;
     let in_force = client.sandbox()?;
     let is_sandboxed = options.sandbox || in_force.mode != SandboxMode::Off.as_str();
@@ -115,7 +117,7 @@ pub(crate) fn run(global: &Global, options: &Request<'_>) -> anyhow::Result<Exit
         reject_settings(options)?;
         None
     } else {
-        prepare(options, &program, user, &layout, &client)?
+        prepare(options, (&program, user, &guard), &layout, &client)?
     };
     let hook = hook(&layout)?;
     let mut launch = if is_observer {
@@ -152,16 +154,18 @@ fn reject_settings(options: &Request<'_>) -> anyhow::Result<()> {
 }
 
 /// Renders the agent's own settings for the workspace, and puts the plan in force there: the session does not exist yet.
-/// Without settings of an agent the plan alone is in force.
+/// Without settings of an agent the plan alone is in force. An error if neither they nor the user's bring castellan's hook.
 fn prepare(
     options: &Request<'_>,
-    program: &Program,
-    user: &[OsString],
+    (program, user, guard): (&Program, &[OsString], &Guard),
     layout: &Layout,
     client: &ControlClient,
 ) -> anyhow::Result<Option<OwnSettings>> {
     let agent = program.agent;
+    let require_asks =
+        || guard.require_asks(&given_hooks(agent, &program.words(user)), can_keep_hooks_on(agent));
     if options.plan.is_none() && !options.own_settings {
+        require_asks()?;
         return Ok(None);
     }
     if options.own_settings && !has_native(agent) {
@@ -175,6 +179,9 @@ fn prepare(
         true => Some(own_settings::render(&program.words(user), agent, layout, &workspace, plan)?),
         false => None,
     };
+    if !rendered.as_ref().is_some_and(Rendered::brings_hook) {
+        require_asks()?;
+    }
     if let Some((file, text)) = plan {
         let workspace = PlanFor::Workspace(workspace);
         client.use_plan(text.to_owned(), plan_file::source(file)?, workspace, false)?;

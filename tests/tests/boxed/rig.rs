@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use castellan_tests::agents::Agent;
 use castellan_tests::home::Home;
 use castellan_tests::process::{Finished, Running, processes_of};
 use castellan_tests::wait;
@@ -18,7 +19,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 /// The text of the secret.
 pub(crate) const CANARY: &str = "a-secret-that-stays-outside";
 
-/// A home with a daemon.
+/// A home with a daemon, and castellan's hooks in the settings of Claude Code.
 #[derive(Debug)]
 pub(crate) struct Rig {
     pub(crate) home: Home,
@@ -29,6 +30,12 @@ impl Rig {
     pub(crate) fn new(sandbox: &str) -> Result<Rig> {
         let config = format!("version = 1\ndefault = \"allow\"\n[sandbox]\n{sandbox}\n");
         let home = Home::with_castellan("boxed", &config, RULES)?;
+        home.register(Agent::Claude)?;
+        Rig::of(home)
+    }
+
+    /// The same in a home whose daemon does not run.
+    pub(crate) fn of(home: Home) -> Result<Rig> {
         home.write(&secret(&home), CANARY)?;
         home.start_daemon()?;
         Ok(Rig { home })
@@ -108,7 +115,7 @@ fn secret(home: &Home) -> PathBuf {
 }
 
 /// One rule that denies: proof that a hook inside reaches the daemon outside.
-const RULES: &str = r#"
+pub(crate) const RULES: &str = r#"
 - rule: Deny a word
   desc: A test.
   condition: cmd.line contains "forbidden-word"

@@ -4,11 +4,13 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use castellan_tests::agents::Agent;
+use castellan_tests::home::Home;
 use castellan_tests::process::{Running, processes_of};
 use castellan_tests::wait;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::rig::{CANARY, LIMIT, Rig, finish, response};
+use crate::rig::{CANARY, LIMIT, RULES, Rig, finish, response};
 
 /// What an agent tries before it ends.
 const TRIES: &str = "echo x > made; echo x > ../outside; echo x > ~/outside; echo x > .git/new; cat ~/.ssh/id_canary; \
@@ -19,13 +21,12 @@ const STREAM: &[&str] = &["-p", "--output-format", "stream-json"];
 #[test]
 fn an_agent_inside_has_its_workspace_its_own_files_and_its_exit_code() -> Result<()> {
     let rig = Rig::new("")?;
-    fs::create_dir_all(rig.home.user().join(".claude"))?;
-    fs::write(rig.home.user().join(".claude/settings.json"), "{}")?;
+    let before = fs::read_to_string(Agent::Claude.settings(&rig.home))?;
     let agent = rig.agent(&format!("{TRIES}; exit 7"))?;
     let done = finish(&mut rig.agent_command(&agent, &[], &["-p"]))?;
     ensure!(done.code == Some(7) && rig.file("made").exists(), "{done:?}");
     ensure!(rig.home.user().join(".claude/session").exists(), "{done:?}");
-    ensure!(fs::read_to_string(rig.home.user().join(".claude/settings.json"))? == "{}", "{done:?}");
+    ensure!(fs::read_to_string(Agent::Claude.settings(&rig.home))? == before, "{done:?}");
     for file in ["../outside", ".git/new", "../user/outside"] {
         ensure!(!rig.file(file).exists(), "`{file}`: {done:?}");
     }
@@ -34,10 +35,17 @@ fn an_agent_inside_has_its_workspace_its_own_files_and_its_exit_code() -> Result
     Ok(())
 }
 
-/// The first start of an agent, which has no files yet.
+/// The first start of an agent, which has no files yet: the machine registers castellan.
 #[test]
 fn an_agent_without_files_of_its_own_can_make_them() -> Result<()> {
-    let rig = Rig::new("")?;
+    let mut home = Home::with_castellan("first", "version = 1\n", RULES)?;
+    if !home.make_etc_private()? {
+        return Ok(());
+    }
+    let printed = home.run_castellan(&["install", "--managed", "claude", "--print"])?.stdout;
+    home.write(&home.etc().join("claude-code/managed-settings.d/50-castellan.json"), &printed)?;
+    let rig = Rig::of(home)?;
+    ensure!(!rig.home.user().join(".claude").exists());
     let agent = rig.agent("echo x > ~/.claude/session && mkdir ~/.claude/projects && exit 5")?;
     let done = finish(&mut rig.agent_command(&agent, &[], &["-p"]))?;
     ensure!(done.code == Some(5), "{done:?}");

@@ -88,10 +88,15 @@ impl Stage {
 
     /// Runs the agent by `castellan run`.
     fn run(&self, options: &[&str]) -> Result<Finished> {
+        self.run_with(options, &[])
+    }
+
+    /// The same, with more arguments of the agent.
+    fn run_with(&self, options: &[&str], more: &[&str]) -> Result<Finished> {
         let mut command = self.home.command(&self.home.bin().join("castellan"));
         self.environment(&mut command);
         command.arg("--home").arg(self.home.castellan()).arg("run").args(options);
-        command.arg("--").arg(&self.executable).args(self.user_arguments());
+        command.arg("--").arg(&self.executable).args(self.user_arguments()).args(more);
         Running::start(&mut command)?.finish(AGENT_LIMIT)
     }
 
@@ -280,8 +285,11 @@ fn budget_ends(agent: Agent, option: &str, about: &str) -> Result<()> {
     for file in [".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/hooks.json"] {
         fs::remove_file(stage.home.workspace().join(file))?;
     }
+    stage.home.register(agent)?;
+    // Nobody has trusted Codex's hooks here.
+    let more: &[&str] = if agent == Codex { &["--dangerously-bypass-hook-trust"] } else { &[] };
     // A response has 150 tokens, so the second one is more than 200.
-    let done = stage.run(&[option, "200"])?;
+    let done = stage.run_with(&[option, "200"], more)?;
     ensure!(done.code == Some(124), "{agent:?}: {done:?}");
     ensure!(!stage.home.workspace().join("step-39").exists(), "{agent:?}: {done:?}");
     let records = stage.home.records()?;
@@ -307,7 +315,7 @@ fn a_spent_budget_of_a_session_ends_the_real_agents() -> Result<()> {
 #[test]
 fn a_repository_that_switches_transcripts_off_hides_no_tokens() -> Result<()> {
     let Some(stage) = stage(Claude, "")? else { return Ok(()) };
-    fs::remove_file(stage.home.user().join(".claude/settings.json"))?;
+    stage.home.register(Claude)?;
     let settings = json!({"env": {"CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1"}});
     stage.home.write(&stage.home.workspace().join(".claude/settings.json"), &settings.to_string())?;
     let mut command = stage.home.command(&stage.home.bin().join("castellan"));

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use castellan_tests::agents::Agent;
 use castellan_tests::home::Home;
 use castellan_tests::hook;
 use castellan_tests::process::{Finished, Running};
@@ -21,7 +22,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const PLAN: &str = "castellan_plan: 1\nname: planned\ncommands:\n  - touch planned-file\n";
 const STREAM: &[&str] = &["-p", "--output-format", "stream-json"];
 
-/// A home with a daemon, and an agent that is a shell script.
+/// A home with a daemon, and an agent that is a shell script and registers castellan's hooks.
 struct Rig {
     home: Home,
     agent: PathBuf,
@@ -39,6 +40,7 @@ impl Rig {
         let agent = home.bin().join("agents/claude");
         home.write(&agent, &format!("#!/bin/sh\ncd {}\n{script}\n", home.workspace().display()))?;
         fs::set_permissions(&agent, Permissions::from_mode(0o755))?;
+        home.register(Agent::Claude)?;
         Ok(Rig { home, agent })
     }
 
@@ -133,6 +135,68 @@ fn no_agent_starts_whose_hooks_are_not_castellans() -> Result<()> {
     let done = rig.run(&[], STREAM)?;
     ensure!(done.code == Some(0) && rig.file("started").exists(), "{done:?}");
     Ok(())
+}
+
+#[test]
+fn no_agent_starts_that_would_not_ask_castellan() -> Result<()> {
+    let rig = Rig::new("touch started")?;
+    let settings = Agent::Claude.settings(&rig.home);
+    let whole = fs::read_to_string(&settings)?;
+    let check = |options: &[&str], text: Option<&str>, message: Option<&str>| -> Result<()> {
+        match text {
+            Some(text) => rig.home.write(&settings, text)?,
+            None if settings.exists() => fs::remove_dir_all(settings.parent().context("no folder")?)?,
+            None => {}
+        }
+        let done = rig.run(options, STREAM)?;
+        let expected = message.map_or(0, |_| 125);
+        let is_told = message.is_none_or(|message| done.stderr.contains(message));
+        ensure!(done.code == Some(expected) && is_told, "{options:?} {text:?}: {done:?}");
+        let has_started = rig.file("started").exists();
+        ensure!(has_started == message.is_none(), "{options:?} {text:?}: started: {has_started}");
+        if has_started {
+            fs::remove_file(rig.file("started"))?;
+        }
+        Ok(())
+    };
+    let absent = "Claude Code does not ask castellan: no settings of it register castellan's hook: castellan install claude";
+    let other = whole.replace("PreToolUse", "Notification");
+    for options in [&[][..], &["--budget-invocation", "100"], &["--sandbox"]] {
+        check(options, None, Some(absent))?;
+        check(options, Some("{}"), Some(absent))?;
+        check(options, Some(&other), Some("no hook for PreToolUse"))?;
+        check(options, Some("{"), Some("settings.json`"))?;
+    }
+    // No plan is put in force for an agent that does not start.
+    let plan = rig.file("plan.yaml");
+    rig.home.write(&plan, PLAN)?;
+    let codex = rig.agent.with_file_name("codex");
+    fs::copy(&rig.agent, &codex)?;
+    let with_codex = |arguments: &[&str]| {
+        let mut command = rig.home.command(&rig.home.bin().join("castellan"));
+        command.arg("--home").arg(rig.home.castellan()).args(["run", "--plan"]).arg(&plan).arg("--");
+        Running::start(command.arg(&codex).args(arguments))?.finish(LIMIT)
+    };
+    let done = with_codex(&["exec", "go"])?;
+    ensure!(done.code == Some(125) && done.stderr.contains("castellan install codex"), "{done:?}");
+    // Codex runs no hook that its user does not trust.
+    rig.home.register(Agent::Codex)?;
+    let done = with_codex(&["exec", "go"])?;
+    ensure!(done.code == Some(125) && done.stderr.contains("is not trusted in `/hooks`"), "{done:?}");
+    let plans = rig.home.run_castellan(&["plan", "status"])?;
+    ensure!(!plans.stdout.contains("planned") && !rig.file("started").exists(), "{plans:?}");
+    let done = with_codex(&["--dangerously-bypass-hook-trust", "exec", "go"])?;
+    ensure!(done.code == Some(0) && rig.file("started").exists(), "{done:?}");
+    fs::remove_file(rig.file("started"))?;
+    // The arguments of an observer, and Claude Code's own settings, bring castellan's hooks.
+    check(&["--own-settings"], None, None)?;
+    rig.run(&["--profile", "observer"], STREAM)?;
+    ensure!(rig.file("started").exists(), "the observer has not started");
+    fs::remove_file(rig.file("started"))?;
+    // castellan's argument beats a repository's switch.
+    let switch = rig.file(".claude/settings.json");
+    rig.home.write(&switch, r#"{"disableAllHooks":true}"#)?;
+    check(&[], Some(&whole), None)
 }
 
 #[test]
@@ -519,6 +583,9 @@ fn an_agent_with_a_plan_gets_its_own_settings() -> Result<()> {
 #[test]
 fn each_agent_gets_its_settings_in_its_own_way() -> Result<()> {
     let rig = Rig::new(TELLS)?;
+    for agent in [Agent::Codex, Agent::Gemini, Agent::Qwen] {
+        rig.home.register(agent)?;
+    }
     let run = |agent: &str, options: &[&str], arguments: &[&str]| -> Result<(Finished, String)> {
         let program = rig.agent.with_file_name(agent);
         if agent != "claude" {
@@ -533,11 +600,13 @@ fn each_agent_gets_its_settings_in_its_own_way() -> Result<()> {
         let (_, rest) = given.split_once("default_permissions=\"castellan-").context("no profile")?;
         Ok::<String, anyhow::Error>(rest.chars().take_while(char::is_ascii_hexdigit).collect())
     };
-    let (done, first) = run("codex", &["--own-settings"], &["exec", "go"])?;
+    // The hooks of the user are not trusted here.
+    let exec = &["--dangerously-bypass-hook-trust", "exec", "go"];
+    let (done, first) = run("codex", &["--own-settings"], exec)?;
     ensure!(done.code == Some(0) && first.ends_with("exec\ngo\n"), "{done:?}: {first}");
     ensure!(first.matches("features.hooks=true").count() == 1, "{first}");
     ensure!(first.contains(&format!("permissions.castellan-{}=", mark(&first)?)), "{first}");
-    let (_, second) = run("codex", &["--own-settings"], &["exec", "go"])?;
+    let (_, second) = run("codex", &["--own-settings"], exec)?;
     ensure!(mark(&first)?.len() == 32 && mark(&first)? != mark(&second)?, "a repository can guess the name");
     let (done, given) = run("gemini", &["--own-settings"], &["-p", "go"])?;
     ensure!(done.code == Some(0), "{done:?}");

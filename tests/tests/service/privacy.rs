@@ -170,7 +170,7 @@ const COMMANDS: &[(&str, &[i32], &str)] = &[
     ("keep none", &[4], ""),
     ("sandbox probe", &[0, 1], "Landlock"),
     ("sandbox run -- true", &[0], ""),
-    ("run -- AGENT -p go", &[5], "the agent asks: deny"),
+    ("run --own-settings -- AGENT -p go", &[5], "the agent asks: deny"),
     ("service status", &[1], "service"),
     ("import kit", &[7], "no installation is found"),
     ("install --dry-run", &[0], "would be done"),

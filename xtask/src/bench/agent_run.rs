@@ -53,6 +53,8 @@ pub(crate) fn agent_run() -> anyhow::Result<()> {
     std::fs::set_permissions(&agent, Permissions::from_mode(0o755))?;
     let daemon = start_daemon(&castellan, &home)?;
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let user = place.path().join("user");
+    register(&castellan, &home, &user)?;
     let run =
         words(&["--home", &home.dir().display().to_string(), "run", "--", &agent.display().to_string()]);
     let with_settings: Vec<String> = run
@@ -61,8 +63,9 @@ pub(crate) fn agent_run() -> anyhow::Result<()> {
         .collect();
     let cases = [
         Case::new("agent", &agent, Vec::new(), "", &daemon),
-        Case::new("castellan run -- agent", &castellan, run.clone(), "", &daemon),
-        Case::new("castellan run --own-settings -- agent", &castellan, with_settings, "", &daemon),
+        Case::new("castellan run -- agent", &castellan, run.clone(), "", &daemon).in_home(&user),
+        Case::new("castellan run --own-settings -- agent", &castellan, with_settings, "", &daemon)
+            .in_home(&user),
     ];
     let starts = spawn::measure(&cases, STARTS)?;
     let mut report =
@@ -83,9 +86,21 @@ pub(crate) fn agent_run() -> anyhow::Result<()> {
         ("castellan run -- agent", run.into_iter().chain(streamed).collect()),
         ("castellan run --budget-invocation TOKENS -- agent", with_budget),
     ];
-    report.push_str(&stream_table(&castellan, &agent, &runs, std::fs::metadata(&stream)?.len() * REPEATS)?);
+    let bytes = std::fs::metadata(&stream)?.len() * REPEATS;
+    report.push_str(&stream_table((&castellan, &user), &agent, &runs, bytes)?);
     println!("{report}");
     Ok(())
+}
+
+/// Registers castellan's hooks in the settings of a user who has nothing else: no agent starts without them.
+fn register(castellan: &Path, home: &Home, user: &Path) -> anyhow::Result<()> {
+    let mut print = Command::new(castellan);
+    print.arg("--home").arg(home.dir()).args(["install", "claude", "--print"]).env("HOME", user);
+    let printed = print.output().context("castellan cannot be started")?;
+    ensure!(printed.status.success(), "no hooks: {}", String::from_utf8_lossy(&printed.stderr));
+    let folder = user.join(".claude");
+    std::fs::create_dir_all(&folder)?;
+    Ok(std::fs::write(folder.join("settings.json"), printed.stdout)?)
 }
 
 /// Writes lines as Claude Code does.
@@ -109,7 +124,7 @@ fn write_stream(file: &Path) -> anyhow::Result<()> {
 
 /// Compares the copies of the stream by `castellan run` with one by `cat`, in turns.
 fn stream_table(
-    castellan: &Path,
+    (castellan, user): (&Path, &Path),
     agent: &Path,
     runs: &[(&str, Vec<String>)],
     bytes: u64,
@@ -122,7 +137,7 @@ fn stream_table(
         plain.push(copy_mb_s(cat, bytes)?);
         for ((_, run), speeds) in runs.iter().zip(&mut through) {
             let mut copy = Command::new(castellan);
-            copy.args(run);
+            copy.args(run).env("HOME", user).env_remove("CLAUDE_CONFIG_DIR");
             speeds.push(copy_mb_s(copy, bytes)?);
         }
     }

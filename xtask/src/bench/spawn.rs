@@ -19,6 +19,8 @@ pub(crate) struct Case<'a> {
     arguments: Vec<String>,
     input: &'static str,
     server: &'a Server,
+    /// The user's home directory; `None`: no variable names one.
+    home: Option<&'a Path>,
 }
 
 pub(crate) struct Measured {
@@ -37,7 +39,11 @@ impl<'a> Case<'a> {
         input: &'static str,
         server: &'a Server,
     ) -> Case<'a> {
-        Case { name, program, arguments, input, server }
+        Case { name, program, arguments, input, server, home: None }
+    }
+
+    pub(crate) fn in_home(self, home: &'a Path) -> Case<'a> {
+        Case { home: Some(home), ..self }
     }
 
     pub(crate) fn output(&self) -> anyhow::Result<String> {
@@ -50,6 +56,7 @@ impl<'a> Case<'a> {
         let mut child = Command::new(self.program)
             .args(&self.arguments)
             .env_clear()
+            .envs(self.home.map(|home| ("HOME", home)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -264,18 +264,21 @@ fn launchers_start_the_agent_with_hooks_on() {
     home.run_ok(&["install", "claude", "codex", "--launchers"]);
     home.write("path/claude", "#!/bin/sh\nprintf '%s\\n' claude \"$@\"\n");
     home.write("path/codex", "#!/bin/sh\nprintf '%s\\n' codex \"$@\"\n");
-    let check = |agent: &str, expected: &str| {
+    let check = |agent: &str, words: &[&str], expected: &str| {
         use std::os::unix::fs::PermissionsExt;
 
         let program = home.path(&format!("path/{agent}"));
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let mut launcher = std::process::Command::new(home.bin().join(format!("castellan-{agent}")));
         launcher.env_clear().env("HOME", home.user()).env("PATH", home.path("path"));
-        let output = launcher.args(["-p", "a b"]).output().unwrap();
+        let output = launcher.args(words).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
     };
-    check("claude", "claude\n--settings\n{\"disableAllHooks\":false}\n-p\na b\n");
-    check("codex", "codex\n-c\nfeatures.hooks=true\n-p\na b\n");
+    check("claude", &["-p", "a b"], "claude\n--settings\n{\"disableAllHooks\":false}\n-p\na b\n");
+    // Codex does not run the hooks before a person has trusted them.
+    check("codex", &["-p", "a b"], "");
+    let trusts = "--dangerously-bypass-hook-trust";
+    check("codex", &[trusts, "a b"], &format!("codex\n-c\nfeatures.hooks=true\n{trusts}\na b\n"));
     if person(&home, &["uninstall"]).is_some() {
         assert!(
             !home.bin().join("castellan-claude").exists() && !home.bin().join("castellan-codex").exists()
