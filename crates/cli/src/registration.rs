@@ -104,7 +104,27 @@ impl Registration {
             Scope::Machine(MachineFamily::OwnJson) => Ok(String::new()),
             Scope::Machine(MachineFamily::SharedToml) => unregister_managed_toml(file.text()),
         };
-        self.apply(&file, text, dry_run)
+        let removed = self.apply(&file, text, dry_run)?;
+        if removed == Edited::Deleted && !dry_run {
+            self.remove_folders();
+        }
+        Ok(removed)
+    }
+
+    /// Removes the folders that are empty without the file that castellan had made. An agent's own folder would say that the
+    /// agent is on this machine.
+    fn remove_folders(&self) {
+        let above = match self.scope {
+            Scope::User => 1,
+            // `managed-settings.d` in a folder of the agent.
+            Scope::Machine(_) => 2,
+        };
+        for folder in self.file.ancestors().skip(1).take(above) {
+            // Fails for a folder with other files, and for a link to one.
+            if std::fs::remove_dir(folder).is_err() {
+                return;
+            }
+        }
     }
 
     /// Reports whether castellan's hooks are registered, for any program or home.

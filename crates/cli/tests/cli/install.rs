@@ -74,10 +74,13 @@ fn an_uninstall_gives_back_every_byte() {
 #[test]
 fn files_that_install_made_are_deleted() {
     let home = Home::new();
+    home.write("user/.codex/mine", "");
     home.run_ok(&["install", "claude", "codex"]);
     assert!(home.path(CLAUDE).exists() && home.path(CODEX).exists());
     let Some(done) = person(&home, &["uninstall", "--purge"]) else { return };
     assert!(!home.path(CLAUDE).exists() && !home.path(CODEX).exists(), "{done:?}");
+    // An empty folder would say that the agent is on this machine.
+    assert!(!home.user().join(".claude").exists() && home.path("user/.codex/mine").exists(), "{done:?}");
     for dir in [".local/share/castellan", ".config/castellan", ".local/state/castellan"] {
         assert!(!home.user().join(dir).exists(), "{dir}");
     }
