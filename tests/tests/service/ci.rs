@@ -116,6 +116,22 @@ fn a_hook_that_only_has_the_name_starts_no_agent() -> Result<()> {
     Ok(())
 }
 
+/// Nobody can open `/hooks` here: the message names a way without a person.
+#[test]
+fn hooks_that_a_person_would_have_to_trust_start_no_agent() -> Result<()> {
+    let mut rig = Rig::new("version = 1\n", "fine", "touch started")?;
+    let codex = rig.agent.with_file_name("codex");
+    fs::copy(&rig.agent, &codex)?;
+    rig.agent = codex;
+    let done = rig.run(&["exec", "go"])?;
+    assert_eq!(done.code, Some(125), "{done:?}");
+    assert!(done.stderr.contains("is not trusted in `/hooks`"), "{done:?}");
+    assert!(done.stderr.trim_end().ends_with("sudo castellan install --managed codex"), "{done:?}");
+    assert!(!rig.home.workspace().join("started").exists());
+    assert!(!rig.home.codex().join("hooks.json").exists(), "the hooks are left");
+    Ok(())
+}
+
 #[test]
 fn a_prompt_that_no_person_answers_starts_no_agent() -> Result<()> {
     let rig = Rig::new("version = 1\n", "fine", "touch started")?;

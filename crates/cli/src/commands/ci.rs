@@ -151,7 +151,7 @@ fn check(agent: AgentId, layout: &Layout, client: &ControlClient) -> anyhow::Res
     guard.require_own()?;
     if !guard.is_guarded() {
         let gap = guard.gap().map(Fault::what).unwrap_or_default();
-        let remedy = guard.gap().map(Fault::remedy).unwrap_or_default();
+        let remedy = guard.gap().map(Fault::remedy_alone).unwrap_or_default();
         bail!("{} does not ask castellan: {gap}: {remedy}", agent.title());
     }
     Ok(())

@@ -152,6 +152,15 @@ impl Fault {
             Fault::Distrusted(agent, ..) => format!("start {}, open /hooks, trust castellan's", agent.word()),
         }
     }
+
+    /// Returns what to do where nobody is at the agent, as in CI.
+    pub(crate) fn remedy_alone(&self) -> String {
+        // The machine's hooks need no trust of a person.
+        if let Fault::Distrusted(agent, ..) = self {
+            return Place::Machine.remedy(*agent);
+        }
+        self.remedy()
+    }
 }
 
 #[cfg(test)]
