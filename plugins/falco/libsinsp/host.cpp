@@ -3,11 +3,12 @@
 // is not part of libsinsp. So this shows how Falco extracts fields, tests conditions and formats outputs, and nothing about how it
 // reads files. Falco 0.43 has libsinsp 0.23.
 //
-//   host -c FALCO_YAML          judges until it is killed
-//   host -c FALCO_YAML -V RULES compiles the rules
-//   host --version              prints the versions in Falco's form
+//   falco -c FALCO_YAML          judges until it is killed
+//   falco -c FALCO_YAML -V RULES compiles the rules
+//   falco --version              prints the versions in Falco's form
 //
-// Build: c++ -std=c++17 -O2 host.cpp -o host $(pkg-config --cflags --libs libsinsp libcurl yaml-cpp)
+// docs/falco.md has the commands that build it. As `falco` in a folder of PATH, `cargo xtask test falco` and
+// `cargo xtask bench falco` take it.
 
 #include <curl/curl.h>
 #include <libsinsp/filter.h>
@@ -188,7 +189,7 @@ int main(int argc, char** argv) {
 	const std::vector<std::string> words(argv + 1, argv + argc);
 	try {
 		if(words.size() == 1 && words[0] == "--version") {
-			std::cout << "Falco version: 0.43.0 (libsinsp)\nPlugin API:    " << PLUGIN_API_VERSION_STR << "\nEngine:        0.58.0\n";
+			std::cout << "Falco version: 0.43.0 (castellan's host of libsinsp)\nPlugin API:    " << PLUGIN_API_VERSION_STR << "\nEngine:        0.58.0\n";
 			return 0;
 		}
 		if(words.size() == 2 && words[0] == "-c") {

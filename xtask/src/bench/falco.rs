@@ -42,6 +42,12 @@ pub(crate) fn falco(words: &[&str]) -> anyhow::Result<()> {
     succeed(falco::cargo(&["run", "--quiet", "--example", "extraction"])?.arg("--release"))
 }
 
+/// Remarks about programs in Falco's place, by a word of their versions.
+const NOTES: [(&str, &str); 2] = [
+    ("stand-in", "It is no Falco: it tests rules by castellan's engine. None of these figures is Falco's."),
+    ("libsinsp", "It is Falco's core, libsinsp, without Falco's reader of rule files: `plugins/falco/libsinsp/host.cpp`."),
+];
+
 /// The stand-in, below the root of the project.
 const STAND_IN: &str = "`target/falco-plugin/release/examples/stand_in`";
 
@@ -53,8 +59,8 @@ fn engines(program: &Path, calls: usize) -> anyhow::Result<()> {
     let (library, _) = falco::built("release")?;
     let version = version(program)?;
     println!("\n{version}");
-    if version.contains("stand-in") {
-        println!("It is no Falco: it tests rules by castellan's engine. None of these figures is Falco's.");
+    for (_, note) in NOTES.iter().filter(|(word, _)| version.contains(word)) {
+        println!("{note}");
     }
     println!();
     let place = tempfile::tempdir()?;

@@ -27,6 +27,8 @@ pub(super) fn run(until: Instant) -> anyhow::Result<()> {
     };
     both(&stand_in)?;
     if let Some(falco) = falco::on_path() {
+        // The log shows if it is a Falco, or castellan's host of Falco's core.
+        finish(Command::new(&falco).arg("--version"), until)?;
         return both(&falco);
     }
     println!("no `falco` is on PATH: castellan's stand-in took its place, and nothing ran in a real Falco");
