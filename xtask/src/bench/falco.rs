@@ -45,7 +45,10 @@ pub(crate) fn falco(words: &[&str]) -> anyhow::Result<()> {
 /// Remarks about programs in Falco's place, by a word of their versions.
 const NOTES: [(&str, &str); 2] = [
     ("stand-in", "It is no Falco: it tests rules by castellan's engine. None of these figures is Falco's."),
-    ("libsinsp", "It is Falco's core, libsinsp, without Falco's reader of rule files: `plugins/falco/libsinsp/host.cpp`."),
+    (
+        "libsinsp",
+        "It is Falco's core, libsinsp, without Falco's reader of rule files: `plugins/falco/libsinsp/host.cpp`.",
+    ),
 ];
 
 /// The stand-in, below the root of the project.

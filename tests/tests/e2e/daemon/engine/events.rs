@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use castellan_event::field_index;
-use castellan_rows::{HEX, Event, Found, Generation, Identity, Receiver};
+use castellan_rows::{Event, Found, Generation, HEX, Identity, Receiver};
 use castellan_tests::home::Home;
 use castellan_tests::hook::{ENFORCE, RULES, bash};
 use castellan_tests::wait::until;
@@ -23,8 +23,7 @@ fn plugin(fragment: &Path, key: Option<[u8; 32]>) -> anyhow::Result<Receiver> {
         Ok(serde_json::from_str(line.with_context(|| format!("no `{begin}`: {text}"))?.trim())?)
     };
     ensure!(!text.contains("http_output") && !text.contains("rules_files"), "it decides: {text}");
-    let hex =
-        |begin: &str| value(begin)?.strip_prefix(HEX).and_then(Generation::parse).context("no hash");
+    let hex = |begin: &str| value(begin)?.strip_prefix(HEX).and_then(Generation::parse).context("no hash");
     let identity = Identity { key: key.unwrap_or(hex("key: ")?.0), generation: hex("generation: ")? };
     let user = rustix::process::geteuid().as_raw();
     Ok(Receiver::new(value("socket: ")?.into(), identity, user, |stream| {
