@@ -64,7 +64,7 @@ const SOURCES: &str = "castellan";
 /// Returns the manifest for the workspace with links. The project's other workspace stays that of the crates behind the link.
 fn inside(manifest: &str) -> anyhow::Result<String> {
     let changes = [
-        ("\"../../crates/", format!("\"{SOURCES}/crates/")),
+        ("\"../../", format!("\"{SOURCES}/")),
         ("\n[workspace]\n", format!("\n[workspace]\nexclude = [\"{SOURCES}\"]\n")),
     ];
     let mut text = manifest.to_owned();
@@ -99,10 +99,7 @@ mod tests {
             let all = inside[kind].as_table().unwrap();
             paths.extend(all.values().filter_map(|one| one.get("path")?.as_str().map(str::to_owned)));
         }
-        assert!(
-            paths.len() >= 3 && paths.iter().all(|path| path.starts_with("castellan/crates/")),
-            "{paths:?}"
-        );
+        assert!(paths.len() >= 3 && paths.iter().all(|path| path.starts_with("castellan/")), "{paths:?}");
         assert_eq!(inside["workspace"]["exclude"].as_array().unwrap().len(), 1);
         assert!(super::inside("[package]\n").is_err());
     }
