@@ -127,7 +127,9 @@ fn watched(home: &Home, change: impl FnOnce() -> Result<()>) -> Result<usize> {
             let is_over = &is_over;
             scope.spawn(move || -> Result<usize> {
                 let (mut changes, mut last) = (0, None);
-                while !is_over.load(Ordering::SeqCst) {
+                loop {
+                    // The last look comes after the change.
+                    let is_last = is_over.load(Ordering::SeqCst);
                     let now = guards_of(&file)?;
                     ensure!(now == (1, 0) || now == (0, 1), "{}: {now:?}", file.display());
                     if last.replace(now).is_some_and(|last| last != now) {
@@ -135,8 +137,10 @@ fn watched(home: &Home, change: impl FnOnce() -> Result<()>) -> Result<usize> {
                         let done = judge(home, &bash("echo team-word"))?;
                         ensure!(now == (1, 0) || understood(&done) == "deny", "{done:?}");
                     }
+                    if is_last {
+                        return Ok(changes);
+                    }
                 }
-                Ok(changes)
             })
         });
         let done = change();
