@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,9 @@ pub(crate) struct Start {
     pub(crate) group: Option<String>,
     /// The processes above the agent that get the orphans of its commands.
     pub(crate) adopters: Vec<u32>,
+    /// The same moment as `ticks`, which are 10 ms long; `None` in a call of a daemon before this one.
+    #[serde(skip)]
+    pub(crate) moment: Option<Instant>,
 }
 
 impl Start {
@@ -32,7 +36,8 @@ impl Start {
         adopters.extend(other.adopters);
         adopters.sort_unstable();
         adopters.dedup();
-        Start { ticks: self.ticks.min(other.ticks), group, adopters }
+        // The processes that were read before the later of both do not show its commands.
+        Start { ticks: self.ticks.min(other.ticks), group, adopters, moment: self.moment.max(other.moment) }
     }
 }
 
@@ -41,8 +46,8 @@ impl Start {
 pub(crate) struct Jobs {
     /// By process id.
     all: HashMap<u32, Process>,
-    /// The time before they were read, in ticks since the boot.
-    read_at: u64,
+    /// The time before they were read.
+    read_at: Instant,
     /// Processes that carry a request to castellan, and those above them. No command of an earlier call.
     carriers: HashSet<u32>,
     /// Neither they nor the processes below them run code that castellan must wait for: contained commands, and the daemon.
@@ -53,7 +58,7 @@ impl Jobs {
     /// Reads the processes. `carrier`: the one that carries the present request. `contained`: those that run contained
     /// commands.
     pub(crate) fn read(carrier: Option<AgentProcess>, contained: &[AgentProcess]) -> Jobs {
-        let (read_at, _) = crate::platform::start_clock();
+        let read_at = Instant::now();
         let carriers = carrier.map(|carrier| Ancestors::of(carrier).chain).unwrap_or_default();
         Jobs {
             read_at,
@@ -66,7 +71,7 @@ impl Jobs {
     /// Reports whether a command of a call may run. `agents`: those of its session.
     pub(crate) fn may_run(&self, agents: &[AgentProcess], start: &Start) -> bool {
         // It began after the processes were read.
-        start.ticks >= self.read_at
+        start.moment.is_some_and(|moment| moment >= self.read_at)
             || self.has_job(agents, start, |pid| !has_ended(pid) && !is_castellan(pid), group_of)
     }
 
@@ -131,10 +136,10 @@ fn is_castellan(pid: u32) -> bool {
 
 /// Returns the begin of a call of an agent, before it is answered.
 pub(crate) fn start_of_call(agent: AgentProcess) -> Start {
-    let (ticks, _) = crate::platform::start_clock();
+    let ((ticks, _), moment) = (crate::platform::start_clock(), Some(Instant::now()));
     let above = Ancestors::of(agent).chain;
     let adopters = above.iter().map(|process| process.pid).filter(|pid| *pid != agent.pid && adopts(*pid));
-    Start { ticks, group: group_of(agent.pid), adopters: adopters.collect() }
+    Start { ticks, group: group_of(agent.pid), adopters: adopters.collect(), moment }
 }
 
 /// Reports whether a process may be the parent of orphans: the first process, a manager that it has started, such as that of a
@@ -165,11 +170,11 @@ mod tests {
         };
         let jobs = Jobs {
             all: rows.iter().map(process).collect(),
-            read_at: 100,
+            read_at: Instant::now(),
             carriers: HashSet::from([71, 70, 10, 9, 5, 1]),
             apart: HashSet::from([30, 40]),
         };
-        let start = Start { ticks: 50, group: Some("t".to_owned()), adopters: vec![1, 5] };
+        let start = Start { ticks: 50, group: Some("t".to_owned()), adopters: vec![1, 5], moment: None };
         let group = |pid: u32| rows.iter().find(|row| row.0 == pid).map(|row| row.3.to_owned());
         assert_eq!(jobs.has_job(agents, &start, |_| true, group), expected, "{more:?} {agents:?}");
     }
@@ -216,10 +221,16 @@ mod tests {
         jobs.apart.clear();
         let of_child = |pid: u32| pid == child.id();
         assert!(jobs.has_job(&[agent], &start, of_child, group_of));
-        let later = Start { ticks: jobs.read_at, ..start.clone() };
-        assert!(jobs.may_run(&[agent], &later));
         drop(child.stdin.take());
         child.wait().unwrap();
         assert!(has_ended(child.id()));
+        // A call that began after the processes were read; and one that began before, in the same tick or in another daemon.
+        let gone = AgentProcess { started: agent.started + 1, ..agent };
+        let none = Start { ticks: u64::MAX, ..start };
+        let later = Start { moment: Some(Instant::now()), ..none.clone() };
+        assert!(jobs.may_run(&[gone], &later));
+        assert!(!jobs.may_run(&[gone], &none));
+        assert!(!jobs.may_run(&[gone], &Start { moment: None, ..none.clone() }));
+        assert!(jobs.may_run(&[gone], &later.of_both(none)));
     }
 }

@@ -252,7 +252,7 @@ fn a_call_that_reads_too_many_files_may_read_any() {
 #[test]
 fn a_call_whose_commands_run_on_stays_open_until_they_end() {
     let ended = |call: u64| Ended { call, id: call.to_string(), scripts: Vec::new() };
-    let start = Some(Start { ticks: 5, group: None, adopters: vec![1] });
+    let start = Some(Start { ticks: 5, group: None, adopters: vec![1], moment: None });
     let mut changes = Changes::default();
     for (call, outlasts, start) in [(1, true, start.clone()), (2, false, start), (3, true, None)] {
         let id = call.to_string();
