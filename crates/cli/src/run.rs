@@ -1,5 +1,5 @@
-//! `castellan run`: registers itself with the daemon, starts an agent that asks castellan with arguments that keep it so, reads
-//! what it reports, and ends everything below itself at the end. Each step that fails starts no agent.
+//! `castellan run`: registers itself with the daemon and starts an agent that asks castellan. Its arguments keep it so. `run`
+//! reads the agent's reports, and at the end stops all processes below itself. Each step that fails starts no agent.
 //!
 //! The files of `run/` have one part each. Those that start no process are tested without one.
 

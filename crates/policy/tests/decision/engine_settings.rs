@@ -1,5 +1,5 @@
-//! Rules that another process tests, under each profile, under single settings, and in each state of a session: the decision is
-//! that of castellan's own engine, and without an answer no setting lets a call run that castellan judges.
+//! Rules that another process tests, under each profile, under single settings, and in each state of a session. The decision
+//! equals that of castellan's own engine. Without an answer, no setting lets a judged call run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
